@@ -1,0 +1,87 @@
+# Every command there is; `make` alone prints them. Needs Python 3.11 or newer, and nothing else.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+DATA_DIR ?= ./data
+LISTEN ?= 127.0.0.1:50051
+# Where a second, older Postgres lies: contract and integration tests run on it too. Empty: they are named as skipped.
+LOCKSTITCH_TEST_POSTGRES_BIN ?= $(firstword $(wildcard /usr/lib/postgresql/15/bin /usr/pgsql-15/bin))
+
+BIN := .venv/bin
+READY := .venv/.ready
+GENERATOR := .venv-generate/.ready
+TYPED := $(wildcard client/python/lockstitch server/lockstitch_server migrations/lockstitch_migrations tests examples bench)
+ON_OLD_POSTGRES := $(wildcard tests/contract tests/integration)
+LAST_TAG := $(shell git describe --tags --abbrev=0 2>/dev/null)
+# Stubs made by 1.71.2 import under protobuf 5, 6 and 7; those of later releases do not. It needs protobuf 5 itself, so
+# it lives apart from the tools.
+GENERATE_WITH := grpcio-tools==1.71.2
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_ROOT_USER_ACTION := ignore
+
+.DEFAULT_GOAL := help
+.PHONY: help setup fmt lint test generate generate-check breaking bench demo serve build ci
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## make the virtual environment; quick when nothing changed
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable '.[server,cli,dev]'
+	@touch $@
+
+$(GENERATOR): Makefile
+	$(PYTHON) -m venv .venv-generate
+	.venv-generate/bin/pip install --quiet $(GENERATE_WITH)
+	@touch $@
+
+fmt: $(READY) ## format and mend what can be mended
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+lint: $(READY) generate-check ## ruff, mypy strict, layers, protos, generated code
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(TYPED)
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/buf lint protos
+
+test: $(READY) ## all tests on the embedded Postgres, then contract and integration on an older one
+	$(BIN)/pytest
+ifeq ($(LOCKSTITCH_TEST_POSTGRES_BIN),)
+	@echo "SKIPPED: contract and integration tests on Postgres 15: not found (set LOCKSTITCH_TEST_POSTGRES_BIN)"
+else
+	LOCKSTITCH_POSTGRES_BIN=$(LOCKSTITCH_TEST_POSTGRES_BIN) $(BIN)/pytest $(ON_OLD_POSTGRES)
+endif
+
+generate: $(READY) $(GENERATOR) ## make the stubs from protos/ again
+	protos/generate client/python
+
+generate-check: $(READY) $(GENERATOR) ## fail if generating again changes a byte
+	protos/generate --check client/python
+
+breaking: $(READY) ## compare protos/ with the last release
+ifeq ($(LAST_TAG),)
+	@echo "no release yet: nothing to compare protos/ with"
+else
+	$(BIN)/buf breaking protos --against '.git#tag=$(LAST_TAG),subdir=protos'
+endif
+
+bench: $(READY) ## measure what we publish
+	$(BIN)/python bench/run.py
+
+demo: $(READY) ## lose the engine and the server in the middle of a task, and go on
+	$(BIN)/python examples/continue_task.py
+
+serve: $(READY) ## serve on LISTEN with an embedded Postgres in DATA_DIR; prints a token and a first call
+	@echo "A token to try it with (tenant demo, user you, role engine):"
+	@$(BIN)/lockstitch-server token --data-dir $(DATA_DIR) --tenant demo --user you --role engine
+	@exec $(BIN)/lockstitch-server serve --data-dir $(DATA_DIR) --listen $(LISTEN)
+
+build: $(READY) ## the wheel and the source archive, in dist/
+	$(BIN)/hatchling build
+
+ci: ## what CI runs
+	.ci/run

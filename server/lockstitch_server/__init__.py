@@ -1,0 +1,1 @@
+"""The lockstitch server: a durable session store for AI agents, on Postgres."""
