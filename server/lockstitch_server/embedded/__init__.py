@@ -1,0 +1,5 @@
+"""The Postgres that comes along: made in the data folder, started, watched and stopped by the server."""
+
+from lockstitch_server.embedded.postgres import EmbeddedPostgres
+
+__all__ = ["EmbeddedPostgres"]

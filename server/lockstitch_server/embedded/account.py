@@ -1,0 +1,90 @@
+"""Which account runs the embedded Postgres, and what it can reach."""
+
+import os
+import pwd
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from lockstitch_server.data_folder import make_folder
+from lockstitch_server.startup import StartupError
+
+PREFERRED = ("lockstitch", "postgres", "nobody")
+"""Who runs it for root, whom Postgres refuses; make the first where the others do other things."""
+
+SHELL = "/bin/sh"
+
+
+class Switch(TypedDict, total=False):
+    """What `subprocess` needs to change the account."""
+
+    user: int
+    group: int
+    extra_groups: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An unprivileged account, or ourselves where we are one."""
+
+    uid: int
+    gid: int
+
+    @property
+    def is_other(self) -> bool:
+        """Whether processes must change to it."""
+        return self.uid != os.geteuid()
+
+    def switch(self) -> Switch:
+        """Return the arguments with which `subprocess` starts a process as this account."""
+        return {"user": self.uid, "group": self.gid, "extra_groups": []} if self.is_other else {}
+
+    def reaches(self, folder: Path) -> bool:
+        """Whether it can enter a folder: asked of the kernel, which knows of access lists and the like."""
+        command = [SHELL, "-c", 'cd -- "$0"', str(folder)]
+        return subprocess.run(command, check=False, stderr=subprocess.DEVNULL, **self.switch()).returncode == 0
+
+    def closed_folder(self, folder: Path) -> Path | None:
+        """Return the first folder on the way that it cannot enter."""
+        if self.reaches(folder):
+            return None
+        return next((parent for parent in reversed(folder.parents) if not self.reaches(parent)), folder)
+
+    def give(self, path: Path) -> None:
+        """Hand over something that we made."""
+        if self.is_other:
+            os.chown(path, self.uid, self.gid)
+
+
+def claim(folder: Path) -> Account:
+    """Make the database's folder, closed to all but one account, and say which that is.
+
+    A folder that is there keeps the account it has.
+    """
+    if not folder.exists():
+        account = _unprivileged() if os.geteuid() == 0 else Account(os.geteuid(), os.getegid())
+        make_folder(folder, 0o700)
+        account.give(folder)
+    status = folder.stat()
+    account = Account(status.st_uid, status.st_gid)
+    if account.uid == 0:
+        raise StartupError(f"{folder} belongs to root, and Postgres does not run as root: give it to another account")
+    if account.is_other and os.geteuid() != 0:
+        raise StartupError(f"{folder} belongs to the account {account.uid}: run the server as that account or as root")
+    if closed := account.closed_folder(folder):
+        raise StartupError(
+            f"the data folder cannot be reached by the account {account.uid} that runs Postgres, since {closed} is "
+            "closed to it: choose another --data-dir"
+        )
+    return account
+
+
+def _unprivileged() -> Account:
+    for name in PREFERRED:
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return Account(entry.pw_uid, entry.pw_gid)
+    raise StartupError(f"as root, one of the accounts {', '.join(PREFERRED)} is needed to run Postgres: make one")
