@@ -1,0 +1,288 @@
+-- Why: the first schema: sessions, their commits, messages, tool calls and memory, behind row-level security.
+-- Locks: nothing that exists. Takes: less than a second.
+
+do $$ begin
+    create role lockstitch_app nologin;
+exception when duplicate_object or unique_violation then null;
+end $$;
+
+do $$ begin
+    create role lockstitch_background nologin;
+exception when duplicate_object or unique_violation then null;
+end $$;
+
+grant usage on schema lockstitch to lockstitch_app, lockstitch_background;
+
+-- What makes this store this store. One row; no tenant.
+create table lockstitch.store (
+    only_row boolean not null default true,
+    store_epoch text not null,
+    page_token_secret bytea not null,
+    create_time timestamptz not null default now(),
+    constraint store_pk primary key (only_row),
+    constraint store_has_one_row check (only_row)
+);
+
+insert into lockstitch.store (store_epoch, page_token_secret)
+values (
+    replace(gen_random_uuid()::text, '-', ''),
+    uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())
+);
+
+-- The hot row: what every commit reads, locks and changes. No index on what every append changes, and room on the page for
+-- the next version of the row, so that updates stay HOT. `activity_minute` changes at most once a minute.
+create table lockstitch.sessions (
+    session_key uuid not null,
+    create_time timestamptz not null,
+    version bigint not null,
+    last_seq bigint not null,
+    memory_version bigint not null,
+    update_time timestamptz not null,
+    last_activity_time timestamptz not null,
+    message_count integer not null,
+    memory_bytes integer not null,
+    activity_minute integer not null,
+    status smallint not null,
+    expire_time timestamptz,
+    idle_ttl interval,
+    tenant_id text collate "C" not null,
+    user_id text collate "C" not null,
+    session_id text collate "C" not null,
+    agent text collate "C" not null,
+    constraint sessions_pk primary key (session_key)
+) with (
+    fillfactor = 70,
+    autovacuum_vacuum_scale_factor = 0.05,
+    autovacuum_vacuum_cost_delay = 0
+);
+
+create index sessions_by_activity on lockstitch.sessions (tenant_id, activity_minute);
+create index sessions_by_user_activity on lockstitch.sessions (tenant_id, user_id, activity_minute);
+
+-- What an append does not change. `version` is the commit that wrote the row; replaced rows move to the history.
+create table lockstitch.session_details (
+    session_key uuid not null,
+    version bigint not null,
+    status smallint not null,
+    close_time timestamptz,
+    expire_time timestamptz,
+    idle_ttl interval,
+    tenant_id text collate "C" not null,
+    title text not null,
+    close_reason text not null,
+    label_keys text[] not null,
+    label_values text[] not null,
+    metadata bytea not null,
+    constraint session_details_pk primary key (session_key)
+);
+
+create table lockstitch.session_details_history (
+    session_key uuid not null,
+    version bigint not null,
+    until_version bigint not null,
+    status smallint not null,
+    close_time timestamptz,
+    expire_time timestamptz,
+    idle_ttl interval,
+    tenant_id text collate "C" not null,
+    title text not null,
+    close_reason text not null,
+    label_keys text[] not null,
+    label_values text[] not null,
+    metadata bytea not null,
+    constraint session_details_history_pk primary key (session_key, version)
+);
+
+-- Labels once more, to list by: an index on arrays does not serve under row-level security.
+create table lockstitch.session_labels (
+    session_key uuid not null,
+    tenant_id text collate "C" not null,
+    label_key text collate "C" not null,
+    label_value text collate "C" not null,
+    constraint session_labels_pk primary key (session_key, label_key)
+);
+
+create index session_labels_by_value on lockstitch.session_labels (tenant_id, label_key, label_value, session_key);
+
+-- The log: one row a version, which is also the record of its request_id.
+create table lockstitch.commits (
+    session_key uuid not null,
+    version bigint not null,
+    request_hash uuid not null,
+    commit_time timestamptz not null,
+    -- The session's values after it, so that a receipt and a session as it was are read off the row.
+    last_seq bigint not null,
+    memory_version bigint not null,
+    -- Null where the commit itself was activity.
+    last_activity_time timestamptz,
+    message_count integer not null,
+    -- How many messages it stored and how many tool calls it recorded.
+    new_messages smallint not null,
+    new_tool_calls smallint not null,
+    method smallint not null,
+    principal_role smallint not null,
+    tenant_id text collate "C" not null,
+    principal_subject text collate "C" not null,
+    digest bytea not null,
+    traceparent text,
+    memory_change bytea,
+    -- (requested_version, position) of each earlier tool call that it changed, flattened.
+    changed_tool_calls bigint[],
+    constraint commits_pk primary key (session_key, version),
+    constraint commits_request_id_once unique (session_key, request_hash)
+);
+
+-- Messages. `message_id` is a caller's own; the server's are a function of (session, seq) and are not stored.
+create table lockstitch.messages (
+    session_key uuid not null,
+    seq bigint not null,
+    version bigint not null,
+    create_time timestamptz not null,
+    event_time timestamptz,
+    role smallint not null,
+    tenant_id text collate "C" not null,
+    message_id text collate "C",
+    call_id text collate "C",
+    body bytea not null,
+    constraint messages_pk primary key (session_key, seq)
+);
+
+create unique index messages_by_message_id on lockstitch.messages (session_key, message_id) where message_id is not null;
+
+-- Working memory: a row a top-level key, so that one changed key does not rewrite the rest. `version` is the commit that wrote it.
+create table lockstitch.memory (
+    session_key uuid not null,
+    version bigint not null,
+    tenant_id text collate "C" not null,
+    memory_key bytea not null,
+    value bytea not null,
+    constraint memory_pk primary key (session_key, memory_key)
+);
+
+create table lockstitch.memory_history (
+    session_key uuid not null,
+    version bigint not null,
+    until_version bigint not null,
+    tenant_id text collate "C" not null,
+    memory_key bytea not null,
+    value bytea not null,
+    constraint memory_history_pk primary key (session_key, memory_key, version)
+);
+
+-- The ledger of tool calls, keyed by the commit that recorded the call and its place there. Arguments that a message holds and
+-- results that a TOOL message holds are not stored twice: `message_seq` with `part_index`, and `result_seq`, say where they lie.
+create table lockstitch.tool_calls (
+    session_key uuid not null,
+    requested_version bigint not null,
+    position integer not null,
+    part_index integer,
+    version bigint not null,
+    message_seq bigint,
+    result_seq bigint,
+    ended_version bigint,
+    create_time timestamptz not null,
+    start_time timestamptz,
+    end_time timestamptz,
+    status smallint not null,
+    tenant_id text collate "C" not null,
+    call_id text collate "C" not null,
+    name text collate "C" not null,
+    arguments_digest bytea not null,
+    outcome_digest bytea,
+    detail bytea not null,
+    constraint tool_calls_pk primary key (session_key, requested_version, position)
+);
+
+create index tool_calls_by_call_id on lockstitch.tool_calls (session_key, call_id, requested_version, position);
+create index tool_calls_open on lockstitch.tool_calls (session_key, requested_version, position) where status <= 3;
+
+create table lockstitch.tool_calls_history (
+    session_key uuid not null,
+    requested_version bigint not null,
+    position integer not null,
+    part_index integer,
+    version bigint not null,
+    until_version bigint not null,
+    message_seq bigint,
+    result_seq bigint,
+    ended_version bigint,
+    create_time timestamptz not null,
+    start_time timestamptz,
+    end_time timestamptz,
+    status smallint not null,
+    tenant_id text collate "C" not null,
+    call_id text collate "C" not null,
+    name text collate "C" not null,
+    arguments_digest bytea not null,
+    outcome_digest bytea,
+    detail bytea not null,
+    constraint tool_calls_history_pk primary key (session_key, requested_version, position, version)
+);
+
+-- The second wall: whoever calls, the owner too, sees the rows of the tenant that the transaction named, and none where it named none.
+alter table lockstitch.sessions enable row level security;
+alter table lockstitch.sessions force row level security;
+create policy sessions_of_tenant on lockstitch.sessions
+    using (tenant_id = nullif(current_setting('app.tenant', true), ''));
+
+alter table lockstitch.session_details enable row level security;
+alter table lockstitch.session_details force row level security;
+create policy session_details_of_tenant on lockstitch.session_details
+    using (tenant_id = nullif(current_setting('app.tenant', true), ''));
+
+alter table lockstitch.session_details_history enable row level security;
+alter table lockstitch.session_details_history force row level security;
+create policy session_details_history_of_tenant on lockstitch.session_details_history
+    using (tenant_id = nullif(current_setting('app.tenant', true), ''));
+
+alter table lockstitch.session_labels enable row level security;
+alter table lockstitch.session_labels force row level security;
+create policy session_labels_of_tenant on lockstitch.session_labels
+    using (tenant_id = nullif(current_setting('app.tenant', true), ''));
+
+alter table lockstitch.commits enable row level security;
+alter table lockstitch.commits force row level security;
+create policy commits_of_tenant on lockstitch.commits
+    using (tenant_id = nullif(current_setting('app.tenant', true), ''));
+
+alter table lockstitch.messages enable row level security;
+alter table lockstitch.messages force row level security;
+create policy messages_of_tenant on lockstitch.messages
+    using (tenant_id = nullif(current_setting('app.tenant', true), ''));
+
+alter table lockstitch.memory enable row level security;
+alter table lockstitch.memory force row level security;
+create policy memory_of_tenant on lockstitch.memory
+    using (tenant_id = nullif(current_setting('app.tenant', true), ''));
+
+alter table lockstitch.memory_history enable row level security;
+alter table lockstitch.memory_history force row level security;
+create policy memory_history_of_tenant on lockstitch.memory_history
+    using (tenant_id = nullif(current_setting('app.tenant', true), ''));
+
+alter table lockstitch.tool_calls enable row level security;
+alter table lockstitch.tool_calls force row level security;
+create policy tool_calls_of_tenant on lockstitch.tool_calls
+    using (tenant_id = nullif(current_setting('app.tenant', true), ''));
+
+alter table lockstitch.tool_calls_history enable row level security;
+alter table lockstitch.tool_calls_history force row level security;
+create policy tool_calls_history_of_tenant on lockstitch.tool_calls_history
+    using (tenant_id = nullif(current_setting('app.tenant', true), ''));
+
+grant select on lockstitch.store, lockstitch.migrations to lockstitch_app, lockstitch_background;
+grant select, insert, update, delete on
+    lockstitch.sessions,
+    lockstitch.session_details,
+    lockstitch.session_labels,
+    lockstitch.messages,
+    lockstitch.memory,
+    lockstitch.tool_calls
+to lockstitch_app;
+-- The log and the histories are written once.
+grant select, insert on
+    lockstitch.commits,
+    lockstitch.session_details_history,
+    lockstitch.memory_history,
+    lockstitch.tool_calls_history
+to lockstitch_app;

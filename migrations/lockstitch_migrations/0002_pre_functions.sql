@@ -1,0 +1,12 @@
+-- Why: the statements on tenant rows, each one function that names the tenant first.
+-- Locks: nothing that exists. Takes: less than a second.
+
+-- include: functions/session_expired_v1.sql
+-- include: functions/memory_write_v1.sql
+-- include: functions/ledger_write_v1.sql
+-- include: functions/commit_v1.sql
+-- include: functions/set_status_v1.sql
+-- include: functions/tool_call_reads_v1.sql
+-- include: functions/session_reads_v1.sql
+-- include: functions/message_reads_v1.sql
+-- include: functions/commit_reads_v1.sql

@@ -1,0 +1,56 @@
+-- A page of the log between two versions, in either direction, cut by the size of what the commits carry. The first row is the
+-- session's (c_request_hash null): its version. `fetched` says how many there were before the page was cut by size.
+create function lockstitch.list_commits_v1(
+    p_tenant text, p_session_key uuid, p_session_id text, p_owner text, p_after_version bigint, p_before_version bigint,
+    p_descending boolean, p_limit integer, p_bytes_max bigint
+) returns table (
+    c_version bigint, c_request_hash uuid, c_commit_time timestamptz, c_last_seq bigint, c_new_messages smallint,
+    c_new_tool_calls smallint, c_method smallint, c_principal_role smallint, c_principal_subject text, c_traceparent text,
+    c_memory_change bytea, c_changed_tool_calls bigint[], fetched bigint
+) language plpgsql stable set plan_cache_mode = force_custom_plan as $$
+declare
+    v_version bigint;
+begin
+    perform set_config('app.tenant', p_tenant, true);
+    select s.version into v_version
+    from lockstitch.sessions s
+    where s.session_key = p_session_key and s.tenant_id = p_tenant and s.session_id = p_session_id
+        and (p_owner is null or s.user_id = p_owner);
+    if not found then
+        return;
+    end if;
+    c_version := v_version;
+    return next;
+
+    return query
+        select w.version, w.request_hash, w.commit_time, w.last_seq, w.new_messages, w.new_tool_calls, w.method, w.principal_role,
+            w.principal_subject, w.traceparent, w.memory_change, w.changed_tool_calls, w.fetched
+        from (
+            select n.*, count(*) over () as fetched, row_number() over by_place as place,
+                sum(
+                    1024 + coalesce(octet_length(n.memory_change), 0)
+                    + 512 * (n.new_tool_calls + coalesce(cardinality(n.changed_tool_calls), 0) / 2)
+                    + coalesce(b.bytes, 0)
+                ) over by_place as running
+            from (
+                select c.*
+                from lockstitch.commits c
+                where c.session_key = p_session_key and c.tenant_id = p_tenant
+                    and c.version > p_after_version and c.version < p_before_version
+                order by
+                    case when p_descending then c.version end desc,
+                    case when not p_descending then c.version end
+                limit p_limit
+            ) as n
+            left join lateral (
+                select sum(octet_length(m.body) + 512) as bytes
+                from lockstitch.messages m
+                where m.session_key = p_session_key and m.tenant_id = p_tenant
+                    and m.seq > n.last_seq - n.new_messages and m.seq <= n.last_seq
+            ) as b on n.new_messages > 0
+            window by_place as (order by case when p_descending then -n.version else n.version end)
+        ) as w
+        where w.running <= p_bytes_max or w.place = 1
+        order by w.place;
+end
+$$;

@@ -1,0 +1,297 @@
+-- Makes one commit of a session: messages, changes of the tool-call ledger and a change of memory, all of it or nothing.
+--
+-- The rules that must hold under concurrency live here, under the session row's lock, in CONTRACT order: replay, exists and
+-- state, versions, then the content. Nothing is written before all is checked, so a refusal is an answer (r_outcome) and never
+-- an exception. A request_id that was committed before gives its receipt again, whatever became of the session since.
+--
+-- p_owner: the user who must own the session; null for callers who reach their whole tenant.
+-- p_create: 0 never, 1 if missing, 2 must not exist.
+-- Ledger steps (p_op): 1 record, 2 answered by a message of the caller, 3 update, 4 complete. Messages from p_own_messages + 1 on
+-- are results that a step 4 writes, and only for a call that a message made.
+create function lockstitch.commit_v1(
+    p_tenant text, p_session_key uuid, p_session_id text, p_owner text,
+    p_method smallint, p_request uuid, p_digest bytea, p_subject text, p_principal_role smallint, p_traceparent text,
+    p_expected_version bigint, p_expected_memory_version bigint, p_force boolean,
+    p_message_roles smallint[], p_message_ids text[], p_message_call_ids text[], p_message_event_times timestamptz[],
+    p_message_bodies bytea[], p_own_messages integer,
+    p_op smallint[], p_op_message integer[], p_op_part integer[], p_op_version bigint[], p_op_position integer[],
+    p_op_call_id text[], p_op_name text[], p_op_arguments_digest bytea[], p_op_status smallint[],
+    p_op_outcome_digest bytea[], p_op_granted boolean[], p_op_detail bytea[], p_op_result_detail bytea[],
+    p_allow_orphans boolean,
+    p_memory_keys bytea[], p_memory_values bytea[], p_memory_key_versions bigint[], p_memory_scope smallint,
+    p_memory_needs_guard boolean, p_memory_change bytea,
+    p_create smallint, p_user text, p_agent text, p_title text, p_label_keys text[], p_label_values text[],
+    p_metadata bytea, p_expire_time timestamptz, p_ttl interval, p_idle_ttl interval,
+    p_session_messages_max integer, p_memory_bytes_max integer,
+    out r_outcome text, out r_index integer, out r_version bigint, out r_last_seq bigint, out r_memory_version bigint,
+    out r_new_messages integer, out r_new_tool_calls integer, out r_commit_time timestamptz, out r_status smallint,
+    out r_call_version bigint, out r_call_position integer
+) language plpgsql as $$
+declare
+    v_session lockstitch.sessions%rowtype;
+    v_commit lockstitch.commits%rowtype;
+    v_created boolean := false;
+    v_now timestamptz;
+    v_count integer := coalesce(cardinality(p_message_bodies), 0);
+    v_stored integer := 0;
+    v_seqs bigint[];
+    v_plan lockstitch.ledger_plan_v1;
+    v_memory lockstitch.memory_plan_v1;
+    v_memory_changed boolean := false;
+begin
+    perform set_config('app.tenant', p_tenant, true);
+
+    select * into v_session from lockstitch.sessions s
+    where s.session_key = p_session_key and s.tenant_id = p_tenant
+    for no key update;
+
+    if not found then
+        if p_create = 0 then
+            r_outcome := 'session_not_found';
+            return;
+        end if;
+        v_now := clock_timestamp();
+        if p_expected_version <> 0 or p_expected_memory_version <> 0 then
+            r_outcome := case when p_expected_version <> 0 then 'version_conflict' else 'memory_conflict' end;
+            r_version := 0;
+            r_memory_version := 0;
+            r_last_seq := 0;
+            return;
+        end if;
+        if p_expire_time <= v_now then
+            r_outcome := 'expire_time_passed';
+            return;
+        end if;
+        insert into lockstitch.sessions as s (
+            session_key, create_time, version, last_seq, memory_version, update_time, last_activity_time, message_count,
+            memory_bytes, activity_minute, status, expire_time, idle_ttl, tenant_id, user_id, session_id, agent
+        ) values (
+            p_session_key, v_now, 0, 0, 0, v_now, v_now, 0,
+            0, 0, 1, coalesce(p_expire_time, v_now + p_ttl), p_idle_ttl, p_tenant, p_user, p_session_id, p_agent
+        )
+        on conflict (session_key) do nothing
+        returning s.* into v_session;
+        if found then
+            v_created := true;
+        else
+            -- Somebody else created it while this call waited.
+            select * into v_session from lockstitch.sessions s
+            where s.session_key = p_session_key and s.tenant_id = p_tenant
+            for no key update;
+        end if;
+    end if;
+
+    if not v_created then
+        if v_session.session_id is distinct from p_session_id
+            or v_session.user_id <> p_owner
+            or (p_create > 0 and p_user <> '' and v_session.user_id <> p_user)
+        then
+            r_outcome := case when p_create > 0 then 'session_exists' else 'session_not_found' end;
+            return;
+        end if;
+
+        if p_create = 2 then
+            select * into v_commit from lockstitch.commits c
+            where c.session_key = p_session_key and c.tenant_id = p_tenant and c.version = 1;
+            if not found or v_commit.method <> p_method or v_commit.digest <> p_digest then
+                r_outcome := 'session_exists';
+                return;
+            end if;
+        else
+            select * into v_commit from lockstitch.commits c
+            where c.session_key = p_session_key and c.tenant_id = p_tenant and c.request_hash = p_request;
+        end if;
+        if found then
+            if v_commit.method <> p_method or v_commit.digest <> p_digest then
+                r_outcome := 'request_id_reused';
+                return;
+            end if;
+            r_outcome := 'replayed';
+            r_version := v_commit.version;
+            r_last_seq := v_commit.last_seq;
+            r_memory_version := v_commit.memory_version;
+            r_new_messages := v_commit.new_messages;
+            r_new_tool_calls := v_commit.new_tool_calls;
+            r_commit_time := v_commit.commit_time;
+            r_call_version := v_commit.changed_tool_calls[1];
+            r_call_position := v_commit.changed_tool_calls[2];
+            return;
+        end if;
+
+        v_now := clock_timestamp();
+        if v_session.status = 2 then
+            r_outcome := 'session_closed';
+            return;
+        end if;
+        if lockstitch.session_expired_v1(
+            v_session.expire_time, v_session.last_activity_time, v_session.idle_ttl, v_now
+        ) then
+            r_outcome := 'session_expired';
+            return;
+        end if;
+
+        r_version := v_session.version;
+        r_last_seq := v_session.last_seq;
+        r_memory_version := v_session.memory_version;
+        if p_expected_version <> v_session.version then
+            r_outcome := 'version_conflict';
+            return;
+        end if;
+        if p_expected_memory_version <> v_session.memory_version then
+            r_outcome := 'memory_conflict';
+            return;
+        end if;
+        if p_memory_needs_guard and v_session.memory_version > 0
+            and p_expected_version is null and p_expected_memory_version is null and not p_force
+        then
+            r_outcome := 'version_required';
+            return;
+        end if;
+    end if;
+
+    -- The ledger's steps are thought through first; nothing is written yet.
+    if p_op is not null then
+        v_plan := lockstitch.plan_ledger_v1(
+            p_tenant, p_session_key, v_session.version + 1, p_op, p_op_message, p_op_version, p_op_position,
+            p_op_call_id, p_op_status, p_op_outcome_digest, p_op_granted, p_op_detail, p_op_result_detail,
+            p_op_name, p_op_arguments_digest, p_op_part, p_allow_orphans
+        );
+        r_outcome := v_plan.refusal;
+        r_index := v_plan.refused_op;
+        r_status := v_plan.refused_status;
+        r_call_version := v_plan.first_version;
+        r_call_position := v_plan.first_position;
+    end if;
+
+    if r_outcome is null and v_count > 0 then
+        if v_plan.dropped is null then
+            v_stored := v_count;
+        else
+            select array_agg(case when n.i = any(v_plan.dropped) then null else v_session.last_seq + n.rank end order by n.i),
+                count(*) filter (where not n.i = any(v_plan.dropped))
+            into v_seqs, v_stored
+            from (
+                select i, count(*) filter (where not i = any(v_plan.dropped)) over (order by i) as rank
+                from generate_series(1, v_count) as i
+            ) as n;
+        end if;
+        if v_session.message_count + v_stored > p_session_messages_max then
+            r_outcome := 'session_full';
+        elsif p_message_ids is not null then
+            select i.place into r_index
+            from unnest(p_message_ids) with ordinality as i (message_id, place)
+            where i.message_id is not null and (
+                exists (
+                    select from lockstitch.messages m
+                    where m.session_key = p_session_key and m.tenant_id = p_tenant and m.message_id = i.message_id
+                )
+                or i.message_id = any(p_message_ids[:i.place - 1])
+            )
+            order by i.place
+            limit 1;
+            if found then
+                r_outcome := 'message_id_exists';
+            end if;
+        end if;
+    end if;
+
+    -- A TOOL message that repeats the result its call ended with is no news: alone it changes nothing, among news it is refused.
+    if r_outcome is null and v_plan.repeated_op is not null and (v_stored > 0 or v_plan.changed or p_memory_keys is not null) then
+        r_outcome := 'tool_call_ended';
+        r_index := v_plan.repeated_op;
+    end if;
+
+    if r_outcome is null and (p_memory_keys is not null or p_memory_scope > 0) then
+        v_memory := lockstitch.plan_memory_v1(
+            p_tenant, p_session_key, v_session.memory_bytes, p_memory_keys, p_memory_values, p_memory_key_versions,
+            p_memory_scope, p_memory_bytes_max
+        );
+        r_outcome := v_memory.refusal;
+        v_memory_changed := v_memory.changed;
+    end if;
+
+    if r_outcome is null and not v_created and v_stored = 0 and not coalesce(v_plan.changed, false) and not v_memory_changed then
+        r_outcome := 'unchanged';
+        r_new_messages := 0;
+        r_new_tool_calls := 0;
+        r_commit_time := v_session.update_time;
+    end if;
+
+    if r_outcome is not null then
+        if v_created then
+            delete from lockstitch.sessions s where s.session_key = p_session_key and s.tenant_id = p_tenant;
+        end if;
+        return;
+    end if;
+
+    -- Everything holds: write.
+    r_outcome := 'committed';
+    r_version := v_session.version + 1;
+    r_last_seq := v_session.last_seq + v_stored;
+    r_memory_version := case when v_memory_changed then r_version else v_session.memory_version end;
+    r_new_messages := v_stored;
+    r_new_tool_calls := coalesce(v_plan.recorded, 0);
+    r_commit_time := v_now;
+
+    insert into lockstitch.commits (
+        session_key, version, request_hash, commit_time, last_seq, memory_version, last_activity_time, message_count,
+        new_messages, new_tool_calls, method, principal_role, tenant_id, principal_subject, digest, traceparent,
+        memory_change, changed_tool_calls
+    ) values (
+        p_session_key, r_version, p_request, v_now, r_last_seq, r_memory_version, null, v_session.message_count + v_stored,
+        v_stored, r_new_tool_calls, p_method, p_principal_role, p_tenant, p_subject, p_digest, p_traceparent,
+        case when v_memory_changed then p_memory_change end, v_plan.changed_calls
+    );
+
+    if v_stored = 1 and v_count = 1 then
+        insert into lockstitch.messages (
+            session_key, seq, version, create_time, event_time, role, tenant_id, message_id, call_id, body
+        ) values (
+            p_session_key, r_last_seq, r_version, v_now, p_message_event_times[1], p_message_roles[1], p_tenant,
+            p_message_ids[1], p_message_call_ids[1], p_message_bodies[1]
+        );
+    elsif v_stored > 0 then
+        insert into lockstitch.messages (
+            session_key, seq, version, create_time, event_time, role, tenant_id, message_id, call_id, body
+        )
+        select p_session_key, coalesce(v_seqs[i], v_session.last_seq + i), r_version, v_now, p_message_event_times[i],
+            p_message_roles[i], p_tenant, p_message_ids[i], p_message_call_ids[i], p_message_bodies[i]
+        from generate_series(1, v_count) as i
+        where v_seqs is null or v_seqs[i] is not null;
+    end if;
+
+    if v_plan.changed then
+        perform lockstitch.write_ledger_v1(
+            p_tenant, p_session_key, r_version, v_now, v_session.last_seq, v_seqs, v_plan
+        );
+    end if;
+    if v_memory_changed then
+        perform lockstitch.write_memory_v1(p_tenant, p_session_key, r_version, v_memory);
+    end if;
+    if v_created then
+        insert into lockstitch.session_details (
+            session_key, version, status, expire_time, idle_ttl, tenant_id, title, close_reason, label_keys, label_values,
+            metadata
+        ) values (
+            p_session_key, r_version, 1, v_session.expire_time, p_idle_ttl, p_tenant, p_title, '', p_label_keys, p_label_values,
+            p_metadata
+        );
+        if cardinality(p_label_keys) > 0 then
+            insert into lockstitch.session_labels (session_key, tenant_id, label_key, label_value)
+            select p_session_key, p_tenant, l.label_key, l.label_value
+            from unnest(p_label_keys, p_label_values) as l (label_key, label_value);
+        end if;
+    end if;
+
+    update lockstitch.sessions s set
+        version = r_version,
+        last_seq = r_last_seq,
+        memory_version = r_memory_version,
+        update_time = v_now,
+        last_activity_time = v_now,
+        message_count = v_session.message_count + v_stored,
+        memory_bytes = v_session.memory_bytes + coalesce(v_memory.bytes_delta, 0),
+        activity_minute = floor(extract(epoch from v_now) / 60)::integer
+    where s.session_key = p_session_key and s.tenant_id = p_tenant;
+end
+$$;

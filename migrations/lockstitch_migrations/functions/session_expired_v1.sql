@@ -1,0 +1,6 @@
+-- Whether a session's time has passed: the one rule of expiry, for writes, reads and lists alike.
+create function lockstitch.session_expired_v1(
+    p_expire_time timestamptz, p_last_activity_time timestamptz, p_idle_ttl interval, p_now timestamptz
+) returns boolean language sql immutable parallel safe as $$
+    select coalesce(p_expire_time <= p_now, false) or coalesce(p_last_activity_time + p_idle_ttl <= p_now, false)
+$$;

@@ -1,0 +1,246 @@
+-- A session as it was after the commit p_version, for answers and replays. Volatile, so that it sees what an earlier part of its
+-- statement wrote.
+create function lockstitch.session_at_v1(
+    p_tenant text, p_session_key uuid, p_version bigint,
+    out s_session_id text, out s_user_id text, out s_agent text, out s_create_time timestamptz, out s_version bigint,
+    out s_last_seq bigint, out s_memory_version bigint, out s_message_count integer, out s_update_time timestamptz,
+    out s_last_activity_time timestamptz, out s_status smallint, out s_close_time timestamptz, out s_close_reason text,
+    out s_expire_time timestamptz, out s_idle_ttl interval, out s_title text, out s_label_keys text[],
+    out s_label_values text[], out s_metadata bytea
+) returns setof record language plpgsql volatile as $$
+begin
+    perform set_config('app.tenant', p_tenant, true);
+    return query
+        select s.session_id, s.user_id, s.agent, s.create_time, c.version, c.last_seq, c.memory_version, c.message_count,
+            c.commit_time, coalesce(c.last_activity_time, c.commit_time), d.status, d.close_time, d.close_reason, d.expire_time,
+            d.idle_ttl, d.title, d.label_keys, d.label_values, d.metadata
+        from lockstitch.sessions s
+        join lockstitch.commits c on c.session_key = s.session_key and c.tenant_id = p_tenant and c.version = p_version
+        join lateral (
+            select l.status, l.close_time, l.close_reason, l.expire_time, l.idle_ttl, l.title, l.label_keys, l.label_values, l.metadata
+            from lockstitch.session_details l
+            where l.session_key = s.session_key and l.tenant_id = p_tenant and l.version <= p_version
+            union all
+            select h.status, h.close_time, h.close_reason, h.expire_time, h.idle_ttl, h.title, h.label_keys, h.label_values, h.metadata
+            from lockstitch.session_details_history h
+            where h.session_key = s.session_key and h.tenant_id = p_tenant
+                and h.version <= p_version and h.until_version > p_version
+        ) as d on true
+        where s.session_key = p_session_key and s.tenant_id = p_tenant;
+end
+$$;
+
+-- The working memory as it was after the commit p_version. Volatile, like session_at_v1.
+create function lockstitch.memory_at_v1(
+    p_tenant text, p_session_key uuid, p_version bigint, out memory_keys bytea[], out memory_values bytea[]
+) language plpgsql volatile as $$
+begin
+    perform set_config('app.tenant', p_tenant, true);
+    select array_agg(m.memory_key), array_agg(m.value)
+    into memory_keys, memory_values
+    from (
+        select l.memory_key, l.value
+        from lockstitch.memory l
+        where l.session_key = p_session_key and l.tenant_id = p_tenant and l.version <= p_version
+        union all
+        select h.memory_key, h.value
+        from lockstitch.memory_history h
+        where h.session_key = p_session_key and h.tenant_id = p_tenant
+            and h.version <= p_version and h.until_version > p_version
+    ) as m;
+end
+$$;
+
+-- The named keys of working memory with the versions they are at, to merge a patch into.
+create function lockstitch.memory_keys_v1(p_tenant text, p_session_key uuid, p_keys bytea[])
+returns table (memory_key bytea, value bytea, version bigint) language plpgsql stable as $$
+begin
+    perform set_config('app.tenant', p_tenant, true);
+    return query
+        select m.memory_key, m.value, m.version
+        from lockstitch.memory m
+        where m.session_key = p_session_key and m.tenant_id = p_tenant and m.memory_key = any(p_keys);
+end
+$$;
+
+-- A session now, and from the same snapshot its newest messages, memory, open and lately ended tool calls. Stable: every part sees
+-- what the calling statement saw. Message bodies come while the small ones and, apart from them, the large ones fit p_bytes_max.
+create function lockstitch.get_session_v1(
+    p_tenant text, p_session_key uuid, p_session_id text, p_owner text,
+    p_messages integer, p_memory boolean, p_open_calls integer, p_ended_calls integer, p_bytes_max bigint, p_call_bytes_max bigint,
+    out s_session_id text, out s_user_id text, out s_agent text, out s_create_time timestamptz, out s_version bigint,
+    out s_last_seq bigint, out s_memory_version bigint, out s_message_count integer, out s_update_time timestamptz,
+    out s_last_activity_time timestamptz, out s_status smallint, out s_close_time timestamptz, out s_close_reason text,
+    out s_expire_time timestamptz, out s_idle_ttl interval, out s_title text, out s_label_keys text[],
+    out s_label_values text[], out s_metadata bytea,
+    out m_seqs bigint[], out m_versions bigint[], out m_roles smallint[], out m_ids text[], out m_call_ids text[],
+    out m_create_times timestamptz[], out m_bytes integer[], out m_bodies bytea[],
+    out memory_keys bytea[], out memory_values bytea[],
+    out c_requested_versions bigint[], out c_positions integer[], out c_part_indexes integer[], out c_versions bigint[],
+    out c_message_seqs bigint[], out c_result_seqs bigint[], out c_ended_versions bigint[], out c_create_times timestamptz[],
+    out c_start_times timestamptz[], out c_end_times timestamptz[], out c_statuses smallint[], out c_call_ids text[],
+    out c_names text[], out c_arguments_digests bytea[], out c_details bytea[], out c_message_ids text[],
+    out c_result_message_ids text[], out c_message_bytes integer[], out c_result_bytes integer[],
+    out c_message_bodies bytea[], out c_result_bodies bytea[],
+    out l_result_seqs bigint[], out l_message_seqs bigint[], out l_part_indexes integer[]
+) returns setof record language plpgsql stable as $$
+declare
+    v_calls lockstitch.tool_calls[];
+begin
+    perform set_config('app.tenant', p_tenant, true);
+    select s.session_id, s.user_id, s.agent, s.create_time, s.version, s.last_seq, s.memory_version, s.message_count,
+        s.update_time, s.last_activity_time,
+        case
+            when s.status = 1
+                and lockstitch.session_expired_v1(s.expire_time, s.last_activity_time, s.idle_ttl, clock_timestamp())
+            then 3
+            else s.status
+        end,
+        d.close_time, d.close_reason, s.expire_time, s.idle_ttl, d.title, d.label_keys, d.label_values, d.metadata
+    into s_session_id, s_user_id, s_agent, s_create_time, s_version, s_last_seq, s_memory_version, s_message_count,
+        s_update_time, s_last_activity_time, s_status, s_close_time, s_close_reason, s_expire_time, s_idle_ttl, s_title,
+        s_label_keys, s_label_values, s_metadata
+    from lockstitch.sessions s
+    join lockstitch.session_details d on d.session_key = s.session_key and d.tenant_id = p_tenant
+    where s.session_key = p_session_key and s.tenant_id = p_tenant and s.session_id = p_session_id
+        and (p_owner is null or s.user_id = p_owner);
+    if not found then
+        return;
+    end if;
+
+    if p_messages > 0 then
+        select array_agg(t.seq), array_agg(t.version), array_agg(t.role), array_agg(t.message_id), array_agg(t.call_id),
+            array_agg(t.create_time), array_agg(t.bytes), array_agg(t.body)
+        into m_seqs, m_versions, m_roles, m_ids, m_call_ids, m_create_times, m_bytes, m_bodies
+        from (
+            select n.seq, n.version, n.role, n.message_id, n.call_id, n.create_time, n.bytes,
+                case
+                    when sum(n.bytes) over (partition by n.bytes > 65536 order by n.seq desc) <= p_bytes_max then n.body
+                end as body
+            from (
+                select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body) as bytes, m.body
+                from lockstitch.messages m
+                where m.session_key = p_session_key and m.tenant_id = p_tenant
+                order by m.seq desc
+                limit p_messages
+            ) as n
+            order by n.seq
+        ) as t;
+        -- Where the results among them belong.
+        if p_ended_calls > 0 then
+            select array_agg(c.result_seq), array_agg(c.message_seq), array_agg(c.part_index)
+            into l_result_seqs, l_message_seqs, l_part_indexes
+            from lockstitch.tool_calls c
+            where c.session_key = p_session_key and c.tenant_id = p_tenant
+                and c.requested_version >= m_versions[1]
+                and c.message_seq >= m_seqs[1] and c.result_seq is not null;
+        end if;
+    end if;
+
+    if p_memory then
+        select array_agg(m.memory_key), array_agg(m.value)
+        into memory_keys, memory_values
+        from lockstitch.memory m
+        where m.session_key = p_session_key and m.tenant_id = p_tenant;
+    end if;
+
+    if p_open_calls > 0 then
+        select array_agg(o.call) into v_calls
+        from (
+            select c as call
+            from lockstitch.tool_calls c
+            where c.session_key = p_session_key and c.tenant_id = p_tenant and c.status <= 3
+            order by c.requested_version, c.position
+            limit p_open_calls
+        ) as o;
+    end if;
+    if p_ended_calls > 0 then
+        select v_calls || array_agg(e.call order by e.requested_version, e.position) into v_calls
+        from (
+            select c as call, c.requested_version, c.position
+            from lockstitch.tool_calls c
+            where c.session_key = p_session_key and c.tenant_id = p_tenant and c.status > 3
+            order by c.requested_version desc, c.position desc
+            limit p_ended_calls
+        ) as e;
+    end if;
+    if v_calls is not null then
+        select array_agg(c.requested_version), array_agg(c.position), array_agg(c.part_index), array_agg(c.version),
+            array_agg(c.message_seq), array_agg(c.result_seq), array_agg(c.ended_version), array_agg(c.create_time),
+            array_agg(c.start_time), array_agg(c.end_time), array_agg(c.status), array_agg(c.call_id), array_agg(c.name),
+            array_agg(c.arguments_digest), array_agg(c.detail), array_agg(c.message_id), array_agg(c.result_message_id),
+            array_agg(c.message_bytes), array_agg(c.result_bytes), array_agg(c.message_body), array_agg(c.result_body)
+        into c_requested_versions, c_positions, c_part_indexes, c_versions, c_message_seqs, c_result_seqs, c_ended_versions,
+            c_create_times, c_start_times, c_end_times, c_statuses, c_call_ids, c_names, c_arguments_digests, c_details,
+            c_message_ids, c_result_message_ids, c_message_bytes, c_result_bytes, c_message_bodies, c_result_bodies
+        from lockstitch.tool_calls_with_bodies_v1(p_tenant, p_session_key, v_calls, p_call_bytes_max) as c;
+    end if;
+    return next;
+end
+$$;
+
+-- A page of sessions, the most recently used first, behind the cursor (minute, time, id). Exact by (activity_minute,
+-- last_activity_time, session_id); activity_minute is what is indexed. `fetched` says how many there were before the page was cut by
+-- size. Planned anew at each call: which index serves depends on which filters are given.
+create function lockstitch.list_sessions_v1(
+    p_tenant text, p_user text, p_agent text, p_statuses smallint[], p_label_keys text[], p_label_values text[],
+    p_active_after timestamptz, p_active_before timestamptz,
+    p_cursor_minute integer, p_cursor_time timestamptz, p_cursor_id text, p_limit integer, p_bytes_max bigint
+) returns table (
+    s_session_id text, s_user_id text, s_agent text, s_create_time timestamptz, s_version bigint, s_last_seq bigint,
+    s_memory_version bigint, s_message_count integer, s_update_time timestamptz, s_last_activity_time timestamptz,
+    s_status smallint, s_close_time timestamptz, s_close_reason text, s_expire_time timestamptz, s_idle_ttl interval, s_title text,
+    s_label_keys text[], s_label_values text[], s_metadata bytea, activity_minute integer, fetched bigint
+) language plpgsql stable set plan_cache_mode = force_custom_plan as $$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    perform set_config('app.tenant', p_tenant, true);
+    return query
+        select f.session_id, f.user_id, f.agent, f.create_time, f.version, f.last_seq, f.memory_version, f.message_count,
+            f.update_time, f.last_activity_time, f.computed_status, f.close_time, f.close_reason, f.expire_time, f.idle_ttl,
+            f.title, f.label_keys, f.label_values, f.metadata, f.activity_minute, f.fetched
+        from (
+            select p.*, d.close_time, d.close_reason, d.title, d.label_keys, d.label_values, d.metadata,
+                row_number() over w as place,
+                count(*) over () as fetched,
+                sum(octet_length(d.metadata) + 512) over w as running
+            from (
+                select s.*, x.computed_status
+                from lockstitch.sessions s
+                cross join lateral (
+                    select case
+                        when s.status = 1
+                            and lockstitch.session_expired_v1(s.expire_time, s.last_activity_time, s.idle_ttl, v_now)
+                        then 3::smallint
+                        else s.status
+                    end as computed_status
+                ) as x
+                where s.tenant_id = p_tenant
+                    and (p_user is null or s.user_id = p_user)
+                    and (p_agent is null or s.agent = p_agent)
+                    and (p_statuses is null or x.computed_status = any(p_statuses))
+                    and (p_active_after is null or s.last_activity_time >= p_active_after)
+                    and (p_active_before is null or s.last_activity_time < p_active_before)
+                    and s.activity_minute <= p_cursor_minute
+                    and (s.activity_minute, s.last_activity_time, s.session_id) < (p_cursor_minute, p_cursor_time, p_cursor_id)
+                    and not exists (
+                        select
+                        from unnest(p_label_keys, p_label_values) as l (label_key, label_value)
+                        where not exists (
+                            select
+                            from lockstitch.session_labels t
+                            where t.session_key = s.session_key and t.tenant_id = p_tenant
+                                and t.label_key = l.label_key and t.label_value = l.label_value
+                        )
+                    )
+                order by s.activity_minute desc, s.last_activity_time desc, s.session_id desc
+                limit p_limit
+            ) as p
+            join lockstitch.session_details d on d.session_key = p.session_key and d.tenant_id = p_tenant
+            window w as (order by p.activity_minute desc, p.last_activity_time desc, p.session_id desc)
+        ) as f
+        where f.running <= p_bytes_max or f.place = 1
+        order by f.place;
+end
+$$;
