@@ -11,6 +11,10 @@ from typing import Self
 from lockstitch_server.startup import StartupError
 
 
+class FolderInUse(StartupError):
+    """Another server owns the data folder."""
+
+
 class DataFolder:
     """`keys` is ours alone, `pg` is the database account's alone, and `lock` says which server owns them.
 
@@ -65,7 +69,7 @@ class DataFolder:
         except BlockingIOError:
             owner = os.pread(descriptor, 20, 0).decode().strip()
             os.close(descriptor)
-            raise StartupError(
+            raise FolderInUse(
                 f"the data folder {self.path} is in use by another server (process {owner or 'unknown'})"
             ) from None
         os.ftruncate(descriptor, 0)

@@ -122,6 +122,12 @@ def _log_file(data: DataFolder) -> Path:
     return path
 
 
+def running_urls(data_dir: Path) -> Urls:
+    """Say how to reach the Postgres that another process runs in this folder."""
+    data = DataFolder(data_dir)
+    return _urls(data, socket_folder.socket_folder(data, claim(data.pg)))
+
+
 def _urls(data: DataFolder, sockets: Path) -> Urls:
     words = cluster.passwords(data)
 
