@@ -67,7 +67,7 @@ class TokenVerifier:
         if not authorization:
             raise TokenMissing
         scheme, token = authorization[: len(SCHEME)], authorization[len(SCHEME) :]
-        if scheme.lower() != SCHEME or len(token) > TOKEN_BYTES_MAX:
+        if scheme.lower() != SCHEME or not token.isascii() or len(token) > TOKEN_BYTES_MAX:
             raise TokenInvalid
         known = self._verified.get(token)
         if known is None:

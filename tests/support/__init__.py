@@ -1,0 +1,1 @@
+"""What tests stand on: a real Postgres, real servers, and the plain generated stubs."""

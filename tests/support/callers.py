@@ -1,0 +1,62 @@
+"""Callers with nothing between them and the wire but the generated stubs."""
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+import grpc
+from grpc import aio
+
+from lockstitch.v1.admin_service_pb2_grpc import AdminServiceStub
+from lockstitch.v1.session_service_pb2_grpc import SessionServiceStub
+
+CALL_SECONDS_MAX = 20.0
+
+
+class Caller:
+    """One caller: `caller.sessions.Append(request)`, `caller.admin.GetServerInfo(request)`.
+
+    Every call carries the token, if there is one, and a deadline, if it has none.
+    """
+
+    def __init__(self, target: str, token: str | None = None) -> None:
+        self.channel = aio.insecure_channel(target, interceptors=[_Headers(token)])
+        self.sessions = SessionServiceStub(self.channel)
+        self.admin = AdminServiceStub(self.channel)
+
+    async def close(self) -> None:
+        await self.channel.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+class _Headers(aio.UnaryUnaryClientInterceptor):
+    def __init__(self, token: str | None) -> None:
+        self._headers = [("authorization", f"Bearer {token}")] if token else []
+
+    async def intercept_unary_unary(
+        self,
+        continuation: Callable[[aio.ClientCallDetails, Any], Any],
+        client_call_details: aio.ClientCallDetails,
+        request: Any,
+    ) -> Any:
+        metadata = aio.Metadata(*(client_call_details.metadata or ()), *self._headers)
+        details = aio.ClientCallDetails(
+            method=client_call_details.method,
+            timeout=client_call_details.timeout or CALL_SECONDS_MAX,
+            metadata=metadata,
+            credentials=client_call_details.credentials,
+            wait_for_ready=client_call_details.wait_for_ready,
+        )
+        return await continuation(details, request)
+
+
+def code_of(error: aio.AioRpcError) -> grpc.StatusCode:
+    """Return the status code that a failed call ended with."""
+    return error.code()
