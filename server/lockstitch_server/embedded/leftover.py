@@ -21,6 +21,8 @@ async def end_leftover(cluster: Path) -> None:
     told when it dies.
     """
     pid = _pid(cluster)
+    if pid is not None and not _is_ours(pid, cluster):
+        _disown(cluster)
     for sign, seconds in ((signal.SIGQUIT, QUIT_SECONDS_MAX), (signal.SIGKILL, QUIT_SECONDS_MAX)):
         if pid is None or not _is_ours(pid, cluster):
             return
@@ -37,6 +39,20 @@ def _pid(cluster: Path) -> int | None:
     with contextlib.suppress(FileNotFoundError, ValueError, IndexError):
         return int((cluster / "postmaster.pid").read_text().splitlines()[0])
     return None
+
+
+def _disown(cluster: Path) -> None:
+    """Put our own number in the place of a dead postmaster's.
+
+    That may have passed to a stranger, for whose sake Postgres would not start; its parent's it takes for stale. The
+    file stays, since Postgres finds the memory of surviving backends by it.
+    """
+    descriptor = os.open(cluster / "postmaster.pid", os.O_RDWR | os.O_NOFOLLOW)
+    with open(descriptor, "r+", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor, not a path
+        _, *rest = file.read().splitlines()
+        file.seek(0)
+        file.truncate()
+        file.write("\n".join([str(os.getpid()), *rest, ""]))
 
 
 def _is_ours(pid: int, cluster: Path) -> bool:
