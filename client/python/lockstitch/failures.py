@@ -1,0 +1,126 @@
+"""From a failed call to the error that says why: the trailing google.rpc.Status, read by reason and never by text."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from types import MappingProxyType
+
+import grpc
+from google.protobuf.message import DecodeError
+from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
+from google.rpc.status_pb2 import Status
+
+from lockstitch import errors
+from lockstitch.errors import FieldViolation, LockstitchError
+from lockstitch.v1.error_reason_pb2 import ErrorReason
+
+DOMAIN = "lockstitch.dev"
+"""The ErrorInfo domain of the reasons that this package knows."""
+
+_DETAILS = "grpc-status-details-bin"
+_PUSHBACK = "grpc-retry-pushback-ms"
+_PREFIX = "ERROR_REASON_"
+
+CLASS_OF_REASON: Mapping[ErrorReason.ValueType, type[LockstitchError]] = MappingProxyType(
+    {
+        ErrorReason.ERROR_REASON_INVALID_FIELD: errors.InvalidField,
+        ErrorReason.ERROR_REASON_EXPECTED_VERSION_REQUIRED: errors.ExpectedVersionRequired,
+        ErrorReason.ERROR_REASON_PAGE_TOKEN_INVALID: errors.PageTokenInvalid,
+        ErrorReason.ERROR_REASON_MESSAGE_TOO_LARGE: errors.MessageTooLarge,
+        ErrorReason.ERROR_REASON_BATCH_TOO_LARGE: errors.BatchTooLarge,
+        ErrorReason.ERROR_REASON_TOKEN_MISSING: errors.TokenMissing,
+        ErrorReason.ERROR_REASON_TOKEN_INVALID: errors.TokenInvalid,
+        ErrorReason.ERROR_REASON_TOKEN_EXPIRED: errors.TokenExpired,
+        ErrorReason.ERROR_REASON_ROLE_NOT_ALLOWED: errors.RoleNotAllowed,
+        ErrorReason.ERROR_REASON_SESSION_NOT_FOUND: errors.SessionNotFound,
+        ErrorReason.ERROR_REASON_TOOL_CALL_NOT_FOUND: errors.ToolCallNotFound,
+        ErrorReason.ERROR_REASON_SESSION_EXISTS: errors.SessionExists,
+        ErrorReason.ERROR_REASON_MESSAGE_ID_EXISTS: errors.MessageIdExists,
+        ErrorReason.ERROR_REASON_VERSION_CONFLICT: errors.VersionConflict,
+        ErrorReason.ERROR_REASON_SESSION_CLOSED: errors.SessionClosed,
+        ErrorReason.ERROR_REASON_SESSION_EXPIRED: errors.SessionExpired,
+        ErrorReason.ERROR_REASON_TOOL_CALL_ENDED: errors.ToolCallEnded,
+        ErrorReason.ERROR_REASON_TOOL_CALL_STATUS: errors.ToolCallStatusRefused,
+        ErrorReason.ERROR_REASON_TOOL_CALL_AMBIGUOUS: errors.ToolCallAmbiguous,
+        ErrorReason.ERROR_REASON_REQUEST_ID_REUSED: errors.RequestIdReused,
+        ErrorReason.ERROR_REASON_SESSION_FULL: errors.SessionFull,
+        ErrorReason.ERROR_REASON_DRAINING: errors.Draining,
+        ErrorReason.ERROR_REASON_OVERLOADED: errors.Overloaded,
+        ErrorReason.ERROR_REASON_DATABASE_UNAVAILABLE: errors.DatabaseUnavailable,
+        ErrorReason.ERROR_REASON_COMMIT_OUTCOME_UNKNOWN: errors.CommitOutcomeUnknown,
+        ErrorReason.ERROR_REASON_INTERNAL: errors.Internal,
+    }
+)
+"""The class of each reason of the wire."""
+
+CLASS_OF_CODE: Mapping[grpc.StatusCode, type[LockstitchError]] = MappingProxyType(
+    {
+        base.code: base
+        for base in (
+            errors.InvalidArgument,
+            errors.Unauthenticated,
+            errors.PermissionDenied,
+            errors.NotFound,
+            errors.AlreadyExists,
+            errors.Conflict,
+            errors.FailedPrecondition,
+            errors.OutOfRange,
+            errors.ResourceExhausted,
+            errors.Unavailable,
+            errors.Internal,
+            errors.DeadlineExceeded,
+            errors.Cancelled,
+            errors.Unimplemented,
+            errors.DataLoss,
+            errors.Unknown,
+        )
+    }
+)
+"""The base class of each code, for reasons that a later server may add."""
+
+_CLASS_OF_NAME = {ErrorReason.Name(reason).removeprefix(_PREFIX): kind for reason, kind in CLASS_OF_REASON.items()}
+
+
+def error_of(failure: grpc.aio.AioRpcError, *, request_id: str = "") -> LockstitchError:
+    """The typed error of a failed call; ``request_id`` is that of the change it was, if it was one."""
+    stated, info = ErrorInfo(), ErrorInfo()
+    violations: list[FieldViolation] = []
+    retry_after = None
+    for detail in _status(failure).details:
+        retry, refused = RetryInfo(), BadRequest()
+        if detail.Unpack(retry):
+            retry_after = retry.retry_delay.ToTimedelta()
+        elif detail.Unpack(refused):
+            violations += [FieldViolation(entry.field, entry.description) for entry in refused.field_violations]
+        elif detail.Unpack(stated) and stated.domain == DOMAIN:
+            info = stated
+    kind = _CLASS_OF_NAME.get(info.reason) or CLASS_OF_CODE.get(failure.code(), errors.Unknown)
+    return kind(
+        failure.details() or failure.code().name,
+        reason=info.reason,
+        metadata=info.metadata,
+        field_violations=violations,
+        retry_after=retry_after,
+        request_id=request_id,
+    )
+
+
+def pushback(failure: grpc.aio.AioRpcError) -> timedelta | None:
+    """How long the server wants a retry to wait; negative where it wants none at all; None where it did not say."""
+    for key, value in failure.trailing_metadata() or ():
+        if key == _PUSHBACK:
+            try:
+                return timedelta(milliseconds=int(value))
+            except ValueError:
+                return timedelta(milliseconds=-1)  # as gRPC itself reads what it can't read
+    return None
+
+
+def _status(failure: grpc.aio.AioRpcError) -> Status:
+    """The rich status in the trailers; an empty one where there is none that can be read."""
+    for key, value in failure.trailing_metadata() or ():
+        if key == _DETAILS and isinstance(value, bytes):
+            try:
+                return Status.FromString(value)
+            except DecodeError:
+                return Status()  # a proxy's own; the code still tells
+    return Status()
