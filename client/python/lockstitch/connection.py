@@ -1,0 +1,85 @@
+"""A channel to a server, and the stubs on it. It belongs to the event loop that made it."""
+
+import asyncio
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Self
+
+import grpc
+
+from lockstitch.v1.admin_service_pb2_grpc import AdminServiceStub
+from lockstitch.v1.session_service_pb2_grpc import SessionServiceStub
+
+Tls = bool | bytes | grpc.ChannelCredentials | None
+"""How to speak to a server; :class:`lockstitch.Client` says what each means."""
+
+_CHANNEL_OPTIONS: tuple[tuple[str, int], ...] = (
+    # Retries are the client's: two layers would multiply their attempts (lockstitch.retries).
+    ("grpc.enable_retries", 0),
+    # A server that was restarted is found again within a second; gRPC's own backoff grows to two minutes.
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1000),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a server is, and how to speak to it."""
+
+    target: str
+    credentials: grpc.ChannelCredentials | None
+    """None for plain text."""
+
+    @classmethod
+    def of(cls, target: str, tls: Tls) -> Self:
+        """The endpoint of a target; ``tls`` as :class:`lockstitch.Client` takes it."""
+        if tls is None:
+            tls = not is_local(target)
+        if tls is True:
+            return cls(target, grpc.ssl_channel_credentials())
+        if tls is False:
+            return cls(target, None)
+        if isinstance(tls, bytes):
+            return cls(target, grpc.ssl_channel_credentials(root_certificates=tls))
+        return cls(target, tls)
+
+
+class Connection:
+    """A channel and its stubs, made on the running loop and used on no other."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.loop = asyncio.get_running_loop()
+        options = list(_CHANNEL_OPTIONS)
+        if endpoint.credentials is None:
+            self._channel = grpc.aio.insecure_channel(endpoint.target, options=options)
+        else:
+            self._channel = grpc.aio.secure_channel(endpoint.target, endpoint.credentials, options=options)
+        self.sessions = SessionServiceStub(self._channel)
+        self.admin = AdminServiceStub(self._channel)
+
+    async def close(self) -> None:
+        """Ends the channel and what is in flight on it."""
+        await self._channel.close()
+
+
+def is_local(target: str) -> bool:
+    """Whether a gRPC target can't leave this machine: a loopback address, ``localhost`` or a Unix socket."""
+    scheme, separator, rest = target.partition(":")
+    if scheme in {"unix", "unix-abstract"} and separator:
+        return True
+    address = rest if scheme in {"dns", "ipv4", "ipv6"} else target
+    # A list of addresses is local where each of them is.
+    return all(_is_loopback(one) for one in address.rpartition("/")[2].split(","))
+
+
+def _is_loopback(address: str) -> bool:
+    if address.startswith("["):
+        host = address[1:].partition("]")[0]
+    elif address.count(":") > 1:
+        host = address
+    else:
+        host = address.partition(":")[0]
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
