@@ -1,0 +1,69 @@
+"""The wire's own messages and enums, under one name: what calls give back, and what they take beside the makers.
+
+Every field is described in its type stub and in ``protos/lockstitch/v1``.
+"""
+
+from lockstitch.v1.admin_service_pb2 import Durability, GetServerInfoResponse, Limits
+from lockstitch.v1.commit_pb2 import CallerRole, Commit, CommitReceipt, Principal
+from lockstitch.v1.error_reason_pb2 import ErrorReason
+from lockstitch.v1.message_pb2 import (
+    Blob,
+    Message,
+    Original,
+    Part,
+    Role,
+    ToolCallPart,
+    ToolResultPart,
+    Usage,
+)
+from lockstitch.v1.session_pb2 import Session, SessionStatus
+from lockstitch.v1.session_service_pb2 import (
+    CloseSessionResponse,
+    CompleteToolCallResponse,
+    CreateIfMissing,
+    GetContextResponse,
+    GetSessionResponse,
+    RestoreSessionResponse,
+    UpdateMemoryResponse,
+    UpdateToolCallResponse,
+)
+from lockstitch.v1.tool_call_pb2 import Approval, Resource, ToolCall, ToolCallChange, ToolCallStatus
+from lockstitch.v1.working_memory_pb2 import MemoryChange, MemoryKeys, MemorySet, WorkingMemory
+
+__all__ = [
+    "Approval",
+    "Blob",
+    "CallerRole",
+    "CloseSessionResponse",
+    "Commit",
+    "CommitReceipt",
+    "CompleteToolCallResponse",
+    "CreateIfMissing",
+    "Durability",
+    "ErrorReason",
+    "GetContextResponse",
+    "GetServerInfoResponse",
+    "GetSessionResponse",
+    "Limits",
+    "MemoryChange",
+    "MemoryKeys",
+    "MemorySet",
+    "Message",
+    "Original",
+    "Part",
+    "Principal",
+    "Resource",
+    "RestoreSessionResponse",
+    "Role",
+    "Session",
+    "SessionStatus",
+    "ToolCall",
+    "ToolCallChange",
+    "ToolCallPart",
+    "ToolCallStatus",
+    "ToolResultPart",
+    "UpdateMemoryResponse",
+    "UpdateToolCallResponse",
+    "Usage",
+    "WorkingMemory",
+]
