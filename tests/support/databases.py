@@ -24,6 +24,10 @@ class Database:
     owner_url: str
     superuser_url: str
 
+    def url_as(self, role: str, password: str) -> str:
+        """Name the database for another login role."""
+        return re.sub(r"//.*?@", f"//{role}:{password}@", self.app_url)
+
     async def as_superuser(self, sql: str, *arguments: object) -> list[Any]:
         """Look behind both walls."""
         return await _fetch(self.superuser_url, sql, *arguments)

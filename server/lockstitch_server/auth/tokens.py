@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 import jwt
 
 from lockstitch_server.auth.keys import SigningKey
-from lockstitch_server.errors import TokenExpired, TokenInvalid, TokenMissing
+from lockstitch_server.errors import TokenExpired, TokenInvalid
 from lockstitch_server.model import CallerRole, Principal
 
 NAME = "lockstitch"
@@ -18,7 +18,6 @@ ALGORITHM = "EdDSA"
 LEEWAY = timedelta(seconds=60)
 """How far two machines' clocks may be apart."""
 
-SCHEME = "bearer "
 TOKEN_BYTES_MAX = 8 * 1024
 NAME_CHARACTERS_MAX = 128
 CALLERS = (CallerRole.USER, CallerRole.ENGINE, CallerRole.ADMIN)
@@ -62,16 +61,13 @@ class TokenVerifier:
         self._now = now
         self._verified: dict[str, tuple[Principal, float]] = {}
 
-    def principal(self, authorization: str | None) -> Principal:
-        """Return the caller that an `authorization` header states."""
-        if not authorization:
-            raise TokenMissing
-        scheme, token = authorization[: len(SCHEME)], authorization[len(SCHEME) :]
-        if scheme.lower() != SCHEME or not token.isascii() or len(token) > TOKEN_BYTES_MAX:
+    def verify(self, token: str) -> Principal:
+        """Return the caller that a token states."""
+        if not token.isascii() or len(token) > TOKEN_BYTES_MAX:
             raise TokenInvalid
         known = self._verified.get(token)
         if known is None:
-            known = self._verify(token)
+            known = self._read(token)
             if len(self._verified) >= CACHE_TOKENS_MAX:
                 del self._verified[next(iter(self._verified))]  # the oldest
             self._verified[token] = known
@@ -81,7 +77,7 @@ class TokenVerifier:
             raise TokenExpired
         return principal
 
-    def _verify(self, token: str) -> tuple[Principal, float]:
+    def _read(self, token: str) -> tuple[Principal, float]:
         try:
             if jwt.get_unverified_header(token).get("kid") != self._key_id:
                 raise TokenInvalid

@@ -1,0 +1,29 @@
+"""Looking at processes from outside."""
+
+from pathlib import Path
+
+from support.waiting import until_blocking
+
+
+def postmaster_pid(data_dir: Path) -> int:
+    return int((data_dir / "pg/data/postmaster.pid").read_text().splitlines()[0])
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def until_gone(pid: int) -> None:
+    until_blocking(lambda: not is_alive(pid), f"the end of process {pid}")
+
+
+def children(pid: int) -> list[int]:
+    """Return the processes that the main thread of a process started."""
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:
+        return []
