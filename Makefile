@@ -1,7 +1,9 @@
 # Every command there is; `make` alone prints them. Needs Python 3.11 or newer, and nothing else.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
-DATA_DIR ?= ./data
+# Root's Postgres runs as another account, to which a clone in a closed home is closed too.
+OPEN = $(shell [ "$$(id -u)" != 0 ] || su -s /bin/sh nobody -c 'cd "$(CURDIR)"' 2>/dev/null && echo open)
+DATA_DIR ?= $(if $(OPEN),./data,/var/lib/lockstitch)
 LISTEN ?= 127.0.0.1:50051
 # Where a second, older Postgres lies: contract and integration tests run on it too. Empty: they are named as skipped.
 LOCKSTITCH_TEST_POSTGRES_BIN ?= $(firstword $(wildcard /usr/lib/postgresql/15/bin /usr/pgsql-15/bin))
@@ -75,7 +77,7 @@ bench: $(READY) ## measure what we publish
 demo: $(READY) ## lose the engine and the server in the middle of a task, and go on
 	$(BIN)/python examples/continue_task.py
 
-serve: $(READY) ## serve on LISTEN with an embedded Postgres in DATA_DIR; prints a token and a first call
+serve: $(READY) ## serve on LISTEN with an embedded Postgres in DATA_DIR (./data); prints a token and a first call
 	@echo "A token to try it with (tenant demo, user you, role engine):"
 	@$(BIN)/lockstitch-server token --data-dir $(DATA_DIR) --tenant demo --user you --role engine
 	@exec $(BIN)/lockstitch-server serve --data-dir $(DATA_DIR) --listen $(LISTEN)
