@@ -89,6 +89,8 @@ class Transport:
         """Waits for an awaitable in this thread, while the background loop runs it."""
         loop = self._background_connection().loop
         if _running_loop() is loop:
+            if asyncio.iscoroutine(awaitable):
+                awaitable.close()  # it will never run: no warning on top of the error
             raise RuntimeError("run() would wait for the very loop that it runs on: await instead.")
         return asyncio.run_coroutine_threadsafe(_awaited(awaitable), loop).result()
 
