@@ -170,7 +170,8 @@ create table lockstitch.memory_history (
 );
 
 -- The ledger of tool calls, keyed by the commit that recorded the call and its place there. Arguments that a message holds and
--- results that a TOOL message holds are not stored twice: `message_seq` with `part_index`, and `result_seq`, say where they lie.
+-- results that a TOOL message holds are not stored twice: `message_seq` with `part_index`, and `result_seq`, say where they lie. The
+-- columns `arguments` and `result` are for calls without such messages.
 create table lockstitch.tool_calls (
     session_key uuid not null,
     requested_version bigint not null,
@@ -190,6 +191,8 @@ create table lockstitch.tool_calls (
     arguments_digest bytea not null,
     outcome_digest bytea,
     detail bytea not null,
+    arguments bytea,
+    result bytea,
     constraint tool_calls_pk primary key (session_key, requested_version, position)
 );
 
@@ -216,6 +219,8 @@ create table lockstitch.tool_calls_history (
     arguments_digest bytea not null,
     outcome_digest bytea,
     detail bytea not null,
+    arguments bytea,
+    result bytea,
     constraint tool_calls_history_pk primary key (session_key, requested_version, position, version)
 );
 

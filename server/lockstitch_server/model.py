@@ -147,9 +147,11 @@ class LedgerChange:
     outcome_digest: bytes | None = None
     granted: bool | None = None
     detail: bytes | None = None
-    """What the ledger keeps of it beside columns, a serialized ToolCall; appended to what was there."""
-    result_detail: bytes | None = None
-    """The result, for a call that no message made."""
+    """Approval, resources and error, as a serialized ToolCall; appended to what was there, which merges them."""
+    arguments: bytes | None = None
+    """Of a new call that no message makes."""
+    result: bytes | None = None
+    """Of a call whose result no message holds."""
 
 
 class MemoryScope(IntEnum):
@@ -164,6 +166,8 @@ class MemoryScope(IntEnum):
 class MemoryWrite:
     """A change of working memory, as keys."""
 
+    field: str
+    """The request's field, for errors."""
     values: dict[bytes, bytes | None]
     """JSON text a key; None deletes."""
     scope: MemoryScope = MemoryScope.NAMED
@@ -172,6 +176,15 @@ class MemoryWrite:
     """For keys that were read and merged: the version they were read at, 0 for absent."""
     requested: bytes = b""
     """The MemoryChange that was asked for, serialized, for the commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPatch:
+    """A JSON merge patch of working memory, before it met what it changes."""
+
+    patch: bytes
+    field: str
+    requested: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +214,7 @@ class Content:
 
     messages: tuple[NewMessage, ...] = ()
     ledger: tuple[LedgerChange, ...] = ()
-    memory: MemoryWrite | None = None
+    memory: MemoryWrite | MemoryPatch | None = None
     allow_orphans: bool = False
 
 
@@ -281,6 +294,12 @@ class ToolCall:
     start_time: datetime | None
     end_time: datetime | None
     detail: bytes
+    arguments: bytes | None
+    """Of a call that no message made."""
+    result: bytes | None
+    message_bytes: int = 0
+    """The size of the message that made it, whether its body is here or not."""
+    result_bytes: int = 0
     message_body: bytes | None = None
     result_body: bytes | None = None
 
@@ -317,3 +336,12 @@ class StoreIdentity:
     page_token_secret: bytes
     schema: str
     postgres_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Durability:
+    """The database settings that an acknowledged commit stands on."""
+
+    synchronous_commit: bool
+    fsync: bool
+    full_page_writes: bool

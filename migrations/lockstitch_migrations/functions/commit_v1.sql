@@ -6,18 +6,18 @@
 --
 -- p_owner: the user who must own the session; null for callers who reach their whole tenant.
 -- p_create: 0 never, 1 if missing, 2 must not exist.
--- Ledger steps (p_op): 1 record, 2 answered by a message of the caller, 3 update, 4 complete. Messages from p_own_messages + 1 on
--- are results that a step 4 writes, and only for a call that a message made.
+-- Ledger steps (p_op): 1 record, 2 answered by a message of the caller, 3 update, 4 complete. The message that a step 4 names is
+-- the result it writes, and is stored only for a call that a message made.
 create function lockstitch.commit_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text,
     p_method smallint, p_request uuid, p_digest bytea, p_subject text, p_principal_role smallint, p_traceparent text,
     p_expected_version bigint, p_expected_memory_version bigint, p_force boolean,
     p_message_roles smallint[], p_message_ids text[], p_message_call_ids text[], p_message_event_times timestamptz[],
-    p_message_bodies bytea[], p_own_messages integer,
+    p_message_bodies bytea[],
     p_op smallint[], p_op_message integer[], p_op_part integer[], p_op_version bigint[], p_op_position integer[],
     p_op_call_id text[], p_op_name text[], p_op_arguments_digest bytea[], p_op_status smallint[],
-    p_op_outcome_digest bytea[], p_op_granted boolean[], p_op_detail bytea[], p_op_result_detail bytea[],
-    p_allow_orphans boolean,
+    p_op_outcome_digest bytea[], p_op_granted boolean[], p_op_detail bytea[], p_op_arguments bytea[],
+    p_op_result bytea[], p_allow_orphans boolean,
     p_memory_keys bytea[], p_memory_values bytea[], p_memory_key_versions bigint[], p_memory_scope smallint,
     p_memory_needs_guard boolean, p_memory_change bytea,
     p_create smallint, p_user text, p_agent text, p_title text, p_label_keys text[], p_label_values text[],
@@ -25,7 +25,7 @@ create function lockstitch.commit_v1(
     p_session_messages_max integer, p_memory_bytes_max integer,
     out r_outcome text, out r_index integer, out r_version bigint, out r_last_seq bigint, out r_memory_version bigint,
     out r_new_messages integer, out r_new_tool_calls integer, out r_commit_time timestamptz, out r_status smallint,
-    out r_call_version bigint, out r_call_position integer
+    out r_call_version bigint, out r_call_position integer, out r_message_ids text[]
 ) language plpgsql as $$
 declare
     v_session lockstitch.sessions%rowtype;
@@ -115,6 +115,12 @@ begin
             r_commit_time := v_commit.commit_time;
             r_call_version := v_commit.changed_tool_calls[1];
             r_call_position := v_commit.changed_tool_calls[2];
+            if v_commit.new_messages > 0 then
+                select array_agg(m.message_id order by m.seq) into r_message_ids
+                from lockstitch.messages m
+                where m.session_key = p_session_key and m.tenant_id = p_tenant
+                    and m.seq > v_commit.last_seq - v_commit.new_messages and m.seq <= v_commit.last_seq;
+            end if;
             return;
         end if;
 
@@ -153,7 +159,7 @@ begin
     if p_op is not null then
         v_plan := lockstitch.plan_ledger_v1(
             p_tenant, p_session_key, v_session.version + 1, p_op, p_op_message, p_op_version, p_op_position,
-            p_op_call_id, p_op_status, p_op_outcome_digest, p_op_granted, p_op_detail, p_op_result_detail,
+            p_op_call_id, p_op_status, p_op_outcome_digest, p_op_granted, p_op_detail, p_op_arguments, p_op_result,
             p_op_name, p_op_arguments_digest, p_op_part, p_allow_orphans
         );
         r_outcome := v_plan.refusal;
@@ -248,14 +254,16 @@ begin
             session_key, seq, version, create_time, event_time, role, tenant_id, message_id, call_id, body
         ) values (
             p_session_key, r_last_seq, r_version, v_now, p_message_event_times[1], p_message_roles[1], p_tenant,
-            p_message_ids[1], p_message_call_ids[1], p_message_bodies[1]
+            p_message_ids[1], coalesce(p_message_call_ids[1], v_plan.t_call_id[array_position(v_plan.t_result, 1)]),
+            p_message_bodies[1]
         );
     elsif v_stored > 0 then
         insert into lockstitch.messages (
             session_key, seq, version, create_time, event_time, role, tenant_id, message_id, call_id, body
         )
         select p_session_key, coalesce(v_seqs[i], v_session.last_seq + i), r_version, v_now, p_message_event_times[i],
-            p_message_roles[i], p_tenant, p_message_ids[i], p_message_call_ids[i], p_message_bodies[i]
+            p_message_roles[i], p_tenant, p_message_ids[i],
+            coalesce(p_message_call_ids[i], v_plan.t_call_id[array_position(v_plan.t_result, i)]), p_message_bodies[i]
         from generate_series(1, v_count) as i
         where v_seqs is null or v_seqs[i] is not null;
     end if;

@@ -25,7 +25,9 @@ create type lockstitch.ledger_plan_v1 as (
     t_started boolean[],
     t_ended boolean[],
     t_outcome bytea[],
-    t_detail bytea[]
+    t_detail bytea[],
+    t_arguments bytea[],
+    t_own_result bytea[]
 );
 
 -- Thinks the ledger's steps through, in order, under the session row's lock, and writes nothing. A step finds its call by the
@@ -33,8 +35,8 @@ create type lockstitch.ledger_plan_v1 as (
 create function lockstitch.plan_ledger_v1(
     p_tenant text, p_session_key uuid, p_version bigint, p_op smallint[], p_op_message integer[], p_op_version bigint[],
     p_op_position integer[], p_op_call_id text[], p_op_status smallint[], p_op_outcome_digest bytea[], p_op_granted boolean[],
-    p_op_detail bytea[], p_op_result_detail bytea[], p_op_name text[], p_op_arguments_digest bytea[], p_op_part integer[],
-    p_allow_orphans boolean
+    p_op_detail bytea[], p_op_arguments bytea[], p_op_result bytea[], p_op_name text[], p_op_arguments_digest bytea[],
+    p_op_part integer[], p_allow_orphans boolean
 ) returns lockstitch.ledger_plan_v1 language plpgsql as $$
 declare
     v_plan lockstitch.ledger_plan_v1;
@@ -61,6 +63,9 @@ declare
     t_ended boolean[];
     t_outcome bytea[];
     t_detail bytea[];
+    t_arguments bytea[];
+    t_own_result bytea[];
+    c_detail_bytes_max constant integer := 262144;
 begin
     v_plan.changed := false;
     for i in 1 .. cardinality(p_op) loop
@@ -81,7 +86,9 @@ begin
             t_started[v_touched] := p_op_status[i] = 2;
             t_ended[v_touched] := p_op_status[i] > 3;
             t_outcome[v_touched] := p_op_outcome_digest[i];
-            t_detail[v_touched] := coalesce(p_op_detail[i], '') || coalesce(p_op_result_detail[i], '');
+            t_detail[v_touched] := coalesce(p_op_detail[i], '');
+            t_arguments[v_touched] := p_op_arguments[i];
+            t_own_result[v_touched] := p_op_result[i];
             v_recorded := v_recorded + 1;
             continue;
         end if;
@@ -179,6 +186,8 @@ begin
             t_ended[v_at] := false;
             t_outcome[v_at] := v_call.outcome_digest;
             t_detail[v_at] := v_call.detail;
+            t_arguments[v_at] := v_call.arguments;
+            t_own_result[v_at] := v_call.result;
         end if;
         if v_plan.first_version is null then
             v_plan.first_version := t_version[v_at];
@@ -228,7 +237,7 @@ begin
             elsif p_op_message[i] is not null and t_has_message[v_at] then
                 t_result[v_at] := p_op_message[i];
             else
-                t_detail[v_at] := t_detail[v_at] || coalesce(p_op_result_detail[i], '');
+                t_own_result[v_at] := p_op_result[i];
                 v_dropped := v_dropped || p_op_message[i];
             end if;
         elsif t_status[v_at] = p_op_status[i] and t_outcome[v_at] = p_op_outcome_digest[i] then
@@ -240,6 +249,11 @@ begin
             v_plan.refusal := 'tool_call_ended';
             v_plan.refused_op := i;
             v_plan.refused_status := t_status[v_at];
+            return v_plan;
+        end if;
+        if octet_length(t_detail[v_at]) > c_detail_bytes_max then
+            v_plan.refusal := 'tool_call_full';
+            v_plan.refused_op := i;
             return v_plan;
         end if;
     end loop;
@@ -270,6 +284,8 @@ begin
     v_plan.t_ended := t_ended;
     v_plan.t_outcome := t_outcome;
     v_plan.t_detail := t_detail;
+    v_plan.t_arguments := t_arguments;
+    v_plan.t_own_result := t_own_result;
     return v_plan;
 end
 $$;
@@ -283,11 +299,12 @@ create function lockstitch.write_ledger_v1(
 begin
     insert into lockstitch.tool_calls_history (
         session_key, requested_version, position, part_index, version, until_version, message_seq, result_seq, ended_version,
-        create_time, start_time, end_time, status, tenant_id, call_id, name, arguments_digest, outcome_digest, detail
+        create_time, start_time, end_time, status, tenant_id, call_id, name, arguments_digest, outcome_digest, detail,
+        arguments, result
     )
     select c.session_key, c.requested_version, c.position, c.part_index, c.version, p_version, c.message_seq, c.result_seq,
         c.ended_version, c.create_time, c.start_time, c.end_time, c.status, c.tenant_id, c.call_id, c.name, c.arguments_digest,
-        c.outcome_digest, c.detail
+        c.outcome_digest, c.detail, c.arguments, c.result
     from generate_subscripts(p_plan.t_version, 1) as j
     join lockstitch.tool_calls c
         on c.session_key = p_session_key and c.tenant_id = p_tenant
@@ -305,7 +322,8 @@ begin
         ended_version = case when p_plan.t_ended[j] then p_version else c.ended_version end,
         end_time = case when p_plan.t_ended[j] then p_now else c.end_time end,
         outcome_digest = p_plan.t_outcome[j],
-        detail = p_plan.t_detail[j]
+        detail = p_plan.t_detail[j],
+        result = p_plan.t_own_result[j]
     from generate_subscripts(p_plan.t_version, 1) as j
     where p_plan.t_changed[j] and not p_plan.t_new[j]
         and c.session_key = p_session_key and c.tenant_id = p_tenant
@@ -313,7 +331,7 @@ begin
 
     insert into lockstitch.tool_calls (
         session_key, requested_version, position, part_index, version, message_seq, result_seq, ended_version, create_time,
-        start_time, end_time, status, tenant_id, call_id, name, arguments_digest, outcome_digest, detail
+        start_time, end_time, status, tenant_id, call_id, name, arguments_digest, outcome_digest, detail, arguments, result
     )
     select p_session_key, p_version, p_plan.t_position[j], p_plan.t_part[j], p_version,
         coalesce(p_seqs[p_plan.t_message[j]], p_last_seq + p_plan.t_message[j]),
@@ -321,7 +339,7 @@ begin
         case when p_plan.t_ended[j] then p_version end, p_now,
         case when p_plan.t_started[j] then p_now end, case when p_plan.t_ended[j] then p_now end,
         p_plan.t_status[j], p_tenant, p_plan.t_call_id[j], p_plan.t_name[j], p_plan.t_digest[j], p_plan.t_outcome[j],
-        p_plan.t_detail[j]
+        p_plan.t_detail[j], p_plan.t_arguments[j], p_plan.t_own_result[j]
     from generate_subscripts(p_plan.t_version, 1) as j
     where p_plan.t_new[j];
 end

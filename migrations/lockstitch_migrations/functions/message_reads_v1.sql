@@ -1,12 +1,12 @@
--- A page of messages by seq between two bounds, in either direction. The first row is the session's (m_seq null): its version, and in
--- m_bytes how many rows were looked at. Filters hide rows, so at most p_scan_max are looked at; `m_last_scanned` says how far.
+-- A page of messages by seq between two bounds, in either direction. The first row is the session's (m_seq null): its version, how
+-- many messages were looked at (at most p_scan_max, since filters hide some) and up to which seq, and how many matched.
 create function lockstitch.list_messages_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text, p_after_seq bigint, p_before_seq bigint,
     p_event_after timestamptz, p_event_before timestamptz, p_descending boolean, p_roles smallint[], p_limit integer,
     p_scan_max integer, p_bytes_max bigint
 ) returns table (
     m_seq bigint, m_version bigint, m_role smallint, m_id text, m_call_id text, m_create_time timestamptz, m_bytes integer,
-    m_body bytea, m_last_scanned bigint
+    m_body bytea, m_scanned integer, m_last_scanned bigint, m_matched integer
 ) language plpgsql stable as $$
 declare
     v_seqs bigint[];
@@ -49,12 +49,13 @@ begin
             limit p_scan_max
         ) as n;
     end if;
-    m_bytes := v_scanned;
+    m_scanned := v_scanned;
     m_last_scanned := v_last;
+    m_matched := coalesce(cardinality(v_seqs), 0);
     return next;
 
     return query
-        select w.seq, w.version, w.role, w.message_id, w.call_id, w.create_time, w.bytes, w.body, v_last
+        select w.seq, w.version, w.role, w.message_id, w.call_id, w.create_time, w.bytes, w.body, null::integer, null::bigint, null::integer
         from (
             select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body) as bytes, m.body, k.place,
                 sum(octet_length(m.body) + 512) over (order by k.place) as running

@@ -79,7 +79,7 @@ create function lockstitch.get_session_v1(
     out c_requested_versions bigint[], out c_positions integer[], out c_part_indexes integer[], out c_versions bigint[],
     out c_message_seqs bigint[], out c_result_seqs bigint[], out c_ended_versions bigint[], out c_create_times timestamptz[],
     out c_start_times timestamptz[], out c_end_times timestamptz[], out c_statuses smallint[], out c_call_ids text[],
-    out c_names text[], out c_arguments_digests bytea[], out c_details bytea[], out c_message_ids text[],
+    out c_names text[], out c_arguments_digests bytea[], out c_details bytea[], out c_arguments bytea[], out c_results bytea[], out c_message_ids text[],
     out c_result_message_ids text[], out c_message_bytes integer[], out c_result_bytes integer[],
     out c_message_bodies bytea[], out c_result_bodies bytea[],
     out l_result_seqs bigint[], out l_message_seqs bigint[], out l_part_indexes integer[]
@@ -168,10 +168,10 @@ begin
         select array_agg(c.requested_version), array_agg(c.position), array_agg(c.part_index), array_agg(c.version),
             array_agg(c.message_seq), array_agg(c.result_seq), array_agg(c.ended_version), array_agg(c.create_time),
             array_agg(c.start_time), array_agg(c.end_time), array_agg(c.status), array_agg(c.call_id), array_agg(c.name),
-            array_agg(c.arguments_digest), array_agg(c.detail), array_agg(c.message_id), array_agg(c.result_message_id),
+            array_agg(c.arguments_digest), array_agg(c.detail), array_agg(c.arguments), array_agg(c.result), array_agg(c.message_id), array_agg(c.result_message_id),
             array_agg(c.message_bytes), array_agg(c.result_bytes), array_agg(c.message_body), array_agg(c.result_body)
         into c_requested_versions, c_positions, c_part_indexes, c_versions, c_message_seqs, c_result_seqs, c_ended_versions,
-            c_create_times, c_start_times, c_end_times, c_statuses, c_call_ids, c_names, c_arguments_digests, c_details,
+            c_create_times, c_start_times, c_end_times, c_statuses, c_call_ids, c_names, c_arguments_digests, c_details, c_arguments, c_results,
             c_message_ids, c_result_message_ids, c_message_bytes, c_result_bytes, c_message_bodies, c_result_bodies
         from lockstitch.tool_calls_with_bodies_v1(p_tenant, p_session_key, v_calls, p_call_bytes_max) as c;
     end if;

@@ -1,5 +1,5 @@
 -- A tool call as reads give it: the ledger's row with the messages that hold its arguments and result. A body is given once a
--- message, and only while the bodies so far fit the budget; the sizes are given all the same.
+-- message, and bodies, arguments and results only while they fit the budget; the sizes are given all the same.
 create type lockstitch.tool_call_row_v1 as (
     requested_version bigint,
     "position" integer,
@@ -16,6 +16,8 @@ create type lockstitch.tool_call_row_v1 as (
     name text,
     arguments_digest bytea,
     detail bytea,
+    arguments bytea,
+    result bytea,
     message_id text,
     result_message_id text,
     message_bytes integer,
@@ -29,7 +31,9 @@ create function lockstitch.tool_calls_with_bodies_v1(
     p_tenant text, p_session_key uuid, p_calls lockstitch.tool_calls[], p_bytes_max bigint
 ) returns setof lockstitch.tool_call_row_v1 language sql stable as $$
     select b.requested_version, b.position, b.part_index, b.version, b.message_seq, b.result_seq, b.ended_version, b.create_time,
-        b.start_time, b.end_time, b.status, b.call_id, b.name, b.arguments_digest, b.detail, b.message_id, b.result_message_id,
+        b.start_time, b.end_time, b.status, b.call_id, b.name, b.arguments_digest, b.detail,
+        case when b.running <= p_bytes_max then b.arguments end, case when b.running <= p_bytes_max then b.result end,
+        b.message_id, b.result_message_id,
         b.message_bytes, b.result_bytes,
         case when b.is_first and b.running <= p_bytes_max then b.message_body end,
         case when b.running <= p_bytes_max then b.result_body end
@@ -38,9 +42,9 @@ create function lockstitch.tool_calls_with_bodies_v1(
             sum(case when a.is_first then coalesce(a.message_bytes, 0) else 0 end + coalesce(a.result_bytes, 0))
                 over (order by a.place) as running
         from (
-            select c.*, m.message_id, r.message_id as result_message_id, octet_length(m.body) as message_bytes,
-                octet_length(r.body) as result_bytes, m.body as message_body, r.body as result_body,
-                row_number() over (partition by c.message_seq order by c.place) = 1 as is_first
+            select c.*, m.message_id, r.message_id as result_message_id, coalesce(octet_length(m.body), octet_length(c.arguments)) as message_bytes,
+                coalesce(octet_length(r.body), octet_length(c.result)) as result_bytes, m.body as message_body, r.body as result_body,
+                c.message_seq is null or row_number() over (partition by c.message_seq order by c.place) = 1 as is_first
             from (select u.*, row_number() over () as place from unnest(p_calls) as u) as c
             left join lockstitch.messages m
                 on m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq = c.message_seq
@@ -72,7 +76,7 @@ begin
         select row(
             h.session_key, h.requested_version, h.position, h.part_index, h.version, h.message_seq, h.result_seq,
             h.ended_version, h.create_time, h.start_time, h.end_time, h.status, h.tenant_id, h.call_id, h.name,
-            h.arguments_digest, h.outcome_digest, h.detail
+            h.arguments_digest, h.outcome_digest, h.detail, h.arguments, h.result
         )::lockstitch.tool_calls as call
         from lockstitch.tool_calls_history h
         where h.session_key = p_session_key and h.tenant_id = p_tenant

@@ -1,0 +1,1 @@
+"""Between generated messages and the model, a resource a module."""

@@ -1,0 +1,31 @@
+"""Commits on the way out."""
+
+from lockstitch.v1 import commit_pb2, working_memory_pb2
+from lockstitch_server.api import checks
+from lockstitch_server.api.convert import messages, sessions, tool_calls
+from lockstitch_server.model import CallerRole, Commit
+
+_ROLES = {
+    CallerRole.USER: commit_pb2.CALLER_ROLE_USER,
+    CallerRole.ENGINE: commit_pb2.CALLER_ROLE_ENGINE,
+    CallerRole.ADMIN: commit_pb2.CALLER_ROLE_ADMIN,
+    CallerRole.SYSTEM: commit_pb2.CALLER_ROLE_SYSTEM,
+}
+
+
+def fill(target: commit_pb2.Commit, commit: Commit) -> None:
+    """Write a commit, each content once."""
+    target.version = commit.version
+    target.request_id_hash = commit.request_id_hash
+    target.principal.subject = commit.principal.subject
+    target.principal.role = _ROLES[commit.principal.role]
+    target.traceparent = commit.traceparent
+    checks.to_timestamp(commit.commit_time, target.commit_time)
+    for message in commit.messages:
+        messages.fill(target.messages.add(), message)
+    for tool_call in commit.tool_calls:
+        tool_calls.fill_without_messages(target.tool_calls.add(), tool_call)
+    if commit.memory_change is not None:
+        target.memory.CopyFrom(working_memory_pb2.MemoryChange.FromString(commit.memory_change))
+    if commit.session is not None:
+        sessions.fill(target.session, commit.session)

@@ -1,0 +1,111 @@
+"""What every call goes through: identity, a deadline, and errors as statuses."""
+
+import asyncio
+import re
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from typing import Any, TypeAlias, TypeVar
+
+import grpc
+import grpc.aio
+import structlog
+from google.protobuf.message import DecodeError, Message
+
+from lockstitch_server.api import failures
+from lockstitch_server.api.call import Call, current_call
+from lockstitch_server.auth.tokens import TokenVerifier
+from lockstitch_server.errors import InternalError, InvalidField, LockstitchError, TokenMissing
+
+Request = TypeVar("Request", bound=Message)
+Context: TypeAlias = grpc.aio.ServicerContext[Any, Any]
+Answer: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
+
+_OURS = "/lockstitch.v1."
+_BEARER = "bearer "
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+_log = structlog.get_logger(__name__)
+
+
+class _Unreadable:
+    """Stands for a request that is not what its method takes."""
+
+
+class Interceptor(grpc.aio.ServerInterceptor[Any, Any]):
+    """Wraps each method once, at its first call."""
+
+    def __init__(self, verifier: TokenVerifier, *, unary_deadline: timedelta) -> None:
+        """`unary_deadline` is for calls that came without one."""
+        self._verifier = verifier
+        self._deadline = unary_deadline.total_seconds()
+        self._wrapped: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler[Any, Any]]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> grpc.RpcMethodHandler[Any, Any]:
+        """Give the wrapped handler of our methods, and others' as they are."""
+        method = handler_call_details.method
+        if method in self._wrapped:
+            return self._wrapped[method]
+        handler = await continuation(handler_call_details)
+        if handler is None or not method.startswith(_OURS):
+            return handler
+        wrapped = grpc.unary_unary_rpc_method_handler(
+            self._answering(method, handler.unary_unary),
+            request_deserializer=_reading(handler.request_deserializer),
+            response_serializer=handler.response_serializer,
+        )
+        self._wrapped[method] = wrapped
+        return wrapped
+
+    def _answering(self, method: str, answer: Answer) -> Answer:
+        async def answered(request: Any, context: Context) -> Any:
+            try:
+                current_call.set(self._identify(context.invocation_metadata() or ()))
+                if isinstance(request, _Unreadable):
+                    raise InvalidField("request", "is not a message of this method")
+                if context.time_remaining() is not None:
+                    return await answer(request, context)
+                async with asyncio.timeout(self._deadline):
+                    return await answer(request, context)
+            except LockstitchError as error:
+                await _fail(context, error)
+            except TimeoutError:
+                await context.abort(grpc.StatusCode.DEADLINE_EXCEEDED, "The call took longer than it may.")
+            except grpc.aio.AbortError:
+                raise
+            except Exception:
+                incident_id = uuid.uuid4().hex
+                _log.exception("incident", incident_id=incident_id, method=method)
+                await _fail(context, InternalError(incident_id))
+
+        return answered
+
+    def _identify(self, metadata: Sequence[tuple[str, str | bytes]]) -> Call:
+        token = traceparent = None
+        for key, value in metadata:
+            if key == "authorization" and isinstance(value, str):
+                token = value
+            elif key == "traceparent" and isinstance(value, str) and _TRACEPARENT.fullmatch(value):
+                traceparent = value
+        if token is None or token[: len(_BEARER)].lower() != _BEARER:
+            raise TokenMissing
+        return Call(self._verifier.verify(token[len(_BEARER) :]), traceparent)
+
+
+def _reading(parse: Callable[[bytes], Request]) -> Callable[[bytes], Request | _Unreadable]:
+    """Parse requests such that bytes which are no message get our error, not gRPC's."""
+
+    def read(data: bytes) -> Request | _Unreadable:
+        try:
+            return parse(data)
+        except DecodeError:
+            return _Unreadable()
+
+    return read
+
+
+async def _fail(context: Context, error: LockstitchError) -> None:
+    await context.abort(failures.code_of(error), failures.sentence_of(error), failures.trailers(error))

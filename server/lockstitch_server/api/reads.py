@@ -1,0 +1,109 @@
+"""Requests that read, turned into what they ask for."""
+
+from lockstitch.v1 import session_service_pb2 as pb
+from lockstitch_server.api import checks
+from lockstitch_server.api.convert import sessions, tool_calls
+from lockstitch_server.api.requests import Requests
+from lockstitch_server.auth.policy import Claim, owner
+from lockstitch_server.errors import InvalidField
+from lockstitch_server.model import MessageRole, SessionRef, SessionStatus, ToolCallStatus
+from lockstitch_server.service.context import ContextLimits
+from lockstitch_server.service.messages import SEQ_MAX
+from lockstitch_server.service.paging import PageRequest
+from lockstitch_server.store.reader import MessageFilter, SessionFilter
+
+
+def readable(session_id: str, requests: Requests) -> SessionRef:
+    """A session that the caller asks to read."""
+    requests.policy.require(requests.principal, Claim.READ_SESSION)
+    return requests.ref(session_id)
+
+
+def get_session(request: pb.GetSessionRequest, requests: Requests) -> tuple[SessionRef, int]:
+    """GetSession: the session, and how many of its newest messages."""
+    ref = readable(request.session_id, requests)
+    return ref, checks.not_negative(request.recent_messages, "recent_messages")
+
+
+def list_sessions(request: pb.ListSessionsRequest, requests: Requests) -> tuple[SessionFilter, PageRequest] | None:
+    """ListSessions; None where a user asks for somebody else's."""
+    principal, settings = requests.principal, requests.settings
+    requests.policy.require(principal, Claim.LIST_SESSIONS)
+    id_max = settings.id_characters_max
+    user_id = checks.identifier(request.user_id, "user_id", id_max, required=False)
+    own = owner(principal)
+    statuses = tuple(
+        SessionStatus(_known(status, SessionStatus, f"statuses[{place}]"))
+        for place, status in enumerate(request.statuses)
+    )
+    shown = SessionFilter(
+        tenant_id=principal.tenant_id,
+        user_id=own or user_id or None,
+        agent=checks.identifier(request.agent, "agent", id_max, required=False) or None,
+        statuses=statuses or None,
+        labels=sessions.labels(request.labels, "labels", labels_max=settings.labels_max, characters_max=id_max),
+        active_after=(
+            checks.instant(request.active_after, "active_after") if request.HasField("active_after") else None
+        ),
+        active_before=(
+            checks.instant(request.active_before, "active_before") if request.HasField("active_before") else None
+        ),
+    )
+    page = requests.page(request, request)
+    if own is not None and user_id not in {"", own}:
+        return None
+    return shown, page
+
+
+def list_messages(request: pb.ListMessagesRequest, requests: Requests) -> tuple[SessionRef, MessageFilter, PageRequest]:
+    """ListMessages."""
+    ref = readable(request.session_id, requests)
+    roles = tuple(
+        MessageRole(_known(role, MessageRole, f"roles[{place}]")) for place, role in enumerate(request.roles)
+    )
+    shown = MessageFilter(
+        after_seq=checks.not_negative(request.after_seq, "after_seq"),
+        before_seq=checks.not_negative(request.before_seq, "before_seq") or SEQ_MAX,
+        event_after=checks.instant(request.event_after, "event_after") if request.HasField("event_after") else None,
+        event_before=checks.instant(request.event_before, "event_before") if request.HasField("event_before") else None,
+        descending=request.descending,
+        roles=roles or None,
+    )
+    return ref, shown, requests.page(request, request)
+
+
+def list_tool_calls(
+    request: pb.ListToolCallsRequest, requests: Requests
+) -> tuple[SessionRef, PageRequest, tuple[ToolCallStatus, ...] | None, str | None, bytes | None]:
+    """ListToolCalls: the session, the page, and the statuses, name and digest to show."""
+    ref = readable(request.session_id, requests)
+    statuses = tuple(
+        ToolCallStatus(_known(status, ToolCallStatus, f"statuses[{place}]"))
+        for place, status in enumerate(request.statuses)
+    )
+    name = checks.identifier(request.name, "name", requests.settings.id_characters_max, required=False)
+    digest = tool_calls.digest_of(request.arguments_digest, "arguments_digest")
+    return ref, requests.page(request, request), statuses or None, name or None, digest
+
+
+def list_commits(request: pb.ListCommitsRequest, requests: Requests) -> tuple[SessionRef, PageRequest, int, bool]:
+    """ListCommits: the session, the page, the version to begin behind, and the direction."""
+    ref = readable(request.session_id, requests)
+    after_version = checks.not_negative(request.after_version, "after_version")
+    return ref, requests.page(request, request), after_version, request.descending
+
+
+def get_context(request: pb.GetContextRequest, requests: Requests) -> tuple[SessionRef, ContextLimits]:
+    """GetContext."""
+    ref = readable(request.session_id, requests)
+    return ref, ContextLimits(
+        messages=checks.not_negative(request.max_messages, "max_messages"),
+        bytes=checks.not_negative(request.max_bytes, "max_bytes") or None,
+        tokens=checks.not_negative(request.max_tokens, "max_tokens") or None,
+    )
+
+
+def _known(value: int, enum: type[SessionStatus] | type[MessageRole] | type[ToolCallStatus], field: str) -> int:
+    if value not in set(enum):
+        raise InvalidField(field, "is not one that there is")
+    return value

@@ -1,0 +1,137 @@
+"""What every request carries: whose session it is about, its identity as a change, its page."""
+
+from hashlib import sha256
+from typing import Protocol
+
+from google.protobuf.message import Message
+
+from lockstitch_server import ids
+from lockstitch_server.api import checks
+from lockstitch_server.api.call import Call, current_call
+from lockstitch_server.api.convert.messages import MessageLimits
+from lockstitch_server.auth.policy import Policy, owner
+from lockstitch_server.config import Settings
+from lockstitch_server.errors import BatchTooLarge, InvalidField
+from lockstitch_server.model import Change, Method, Principal, SessionRef
+from lockstitch_server.service.paging import PageRequest
+
+REQUEST_TOOL_CALLS_MAX = 1000
+ENVELOPE_BYTES_MAX = 256 * 1024
+"""What a request may take beside its content: ids, names, the envelopes of fields."""
+
+_SERVER_REQUEST_PREFIX = "server:"
+_DIGEST_ALGORITHM = b"\x01"
+"""SHA-256, its first 16 bytes, over the method's name, NUL, and the request's deterministic serialization without
+request_id, the expected_ fields and force, output-only fields cleared."""
+
+_NOT_IN_DIGEST = ("request_id", "expected_version", "expected_memory_version", "force")
+_NOT_IN_TOKEN = ("page_size", "page_token")
+
+
+class _ListRequest(Protocol):
+    page_size: int
+    page_token: str
+
+
+class Requests:
+    """Reads what requests have in common, under this server's limits and policy."""
+
+    def __init__(self, settings: Settings, policy: Policy) -> None:
+        """The limits are settings."""
+        self.policy = policy
+        self.settings = settings
+        self.message_limits = MessageLimits(
+            messages_max=settings.append_messages_max,
+            content_bytes_max=settings.content_bytes_max,
+            id_characters_max=settings.id_characters_max,
+            metadata_bytes_max=settings.metadata_bytes_max,
+            tool_calls_max=REQUEST_TOOL_CALLS_MAX,
+        )
+
+    @property
+    def call(self) -> Call:
+        """Who calls."""
+        return current_call.get()
+
+    @property
+    def principal(self) -> Principal:
+        """Who calls."""
+        return current_call.get().principal
+
+    def ref(self, session_id: str) -> SessionRef:
+        """The session that a request names, as far as the caller may reach."""
+        checks.identifier(session_id, "session_id", self.settings.id_characters_max)
+        return self._ref(session_id)
+
+    def _ref(self, session_id: str) -> SessionRef:
+        principal = self.principal
+        return SessionRef(
+            tenant_id=principal.tenant_id,
+            session_id=session_id,
+            key=ids.session_key(principal.tenant_id, session_id),
+            owner=owner(principal),
+        )
+
+    def request_id(self, request_id: str) -> str:
+        """Check a change's request_id."""
+        checks.identifier(request_id, "request_id", self.settings.id_characters_max)
+        if request_id.startswith(_SERVER_REQUEST_PREFIX):
+            raise InvalidField("request_id", 'must not begin with "server:", which marks the server\'s own')
+        return request_id
+
+    def change(
+        self,
+        request: Message,
+        method: Method,
+        session_id: str,
+        request_id: str,
+        *,
+        expected_version: int | None = None,
+        expected_memory_version: int | None = None,
+        force: bool = False,
+    ) -> Change:
+        """A change's identity; clears from the request what is not part of its digest, so read that before."""
+        for field, expected in (
+            ("expected_version", expected_version),
+            ("expected_memory_version", expected_memory_version),
+        ):
+            if expected is not None:
+                checks.not_negative(expected, field)
+        for name in _NOT_IN_DIGEST:
+            if name in request.DESCRIPTOR.fields_by_name:
+                request.ClearField(name)
+        canonical = method.name.encode() + b"\0" + request.SerializeToString(deterministic=True)
+        call = self.call
+        return Change(
+            session=self._ref(session_id),
+            principal=call.principal,
+            method=method,
+            request_id_hash=ids.request_id_hash(request_id),
+            digest=_DIGEST_ALGORITHM + sha256(canonical).digest()[:16],
+            traceparent=call.traceparent,
+            expected_version=expected_version,
+            expected_memory_version=expected_memory_version,
+            force=force,
+        )
+
+    def check_size(self, request: Message, content_bytes: int | None = None) -> None:
+        """Raise BatchTooLarge where a request holds more than its content and its envelope may be."""
+        size, most = request.ByteSize(), self.settings.content_bytes_max
+        too_much = content_bytes is not None and content_bytes > most
+        if too_much or size > most + ENVELOPE_BYTES_MAX:
+            sentence = f"The request holds more than {most} bytes of content."
+            raise BatchTooLarge(sentence, metadata={"limit_bytes": str(most)})
+
+    def page(self, request: Message, fields: _ListRequest, *reach: str | None) -> PageRequest:
+        """The page that a list asks for; its token is bound to the caller's reach and the list's other arguments."""
+        page_size, page_token = fields.page_size, fields.page_token
+        for name in _NOT_IN_TOKEN:
+            request.ClearField(name)
+        principal = self.principal
+        bound = (request.DESCRIPTOR.name, principal.tenant_id, owner(principal) or "", *(part or "" for part in reach))
+        arguments = request.SerializeToString(deterministic=True)
+        return PageRequest(
+            page_size=checks.not_negative(page_size, "page_size"),
+            page_token=page_token,
+            bound_to=sha256("\0".join(bound).encode() + b"\0" + arguments).digest(),
+        )

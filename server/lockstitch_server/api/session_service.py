@@ -1,0 +1,169 @@
+"""SessionService: each method converts, awaits once, converts."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from google.protobuf.message import Message
+
+from lockstitch.v1 import session_service_pb2 as pb
+from lockstitch.v1 import session_service_pb2_grpc, tool_call_pb2
+from lockstitch_server.api import answers, changes, reads
+from lockstitch_server.api.convert import commits, memory, messages, sessions, tool_calls
+from lockstitch_server.api.interceptor import Context
+from lockstitch_server.api.requests import Requests
+from lockstitch_server.api.services import Services
+from lockstitch_server.model import SessionStatus, ToolCall
+from lockstitch_server.service import budget
+
+_OFFLOADED_BYTES = 256 * 1024
+Taken = TypeVar("Taken")
+Request = TypeVar("Request", bound=Message)
+
+
+async def _taken(convert: Callable[[Request, Requests], Taken], request: Request, requests: Requests) -> Taken:
+    """Convert a request; a large one in a thread, so that others need not wait for it."""
+    if request.ByteSize() > _OFFLOADED_BYTES:
+        return await asyncio.to_thread(convert, request, requests)
+    return convert(request, requests)
+
+
+class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
+    """Answers SessionService's calls."""
+
+    def __init__(self, requests: Requests, services: Services) -> None:
+        """`requests` reads what calls have in common; `services` hold the rules."""
+        self._requests = requests
+        self._services = services
+        self._epoch = services.identity.store_epoch
+
+    async def CreateSession(self, request: pb.CreateSessionRequest, context: Context) -> pb.CreateSessionResponse:
+        """See the proto."""
+        change, new, content = await _taken(changes.create_session, request, self._requests)
+        session, receipt = await self._services.sessions.create(change, new, content)
+        response = pb.CreateSessionResponse()
+        sessions.fill(response.session, session)
+        sessions.fill_receipt(response.receipt, receipt, self._epoch)
+        return response
+
+    async def GetSession(self, request: pb.GetSessionRequest, context: Context) -> pb.GetSessionResponse:
+        """See the proto."""
+        ref, recent = reads.get_session(request, self._requests)
+        answer = await self._services.sessions.get(
+            ref,
+            recent_messages=recent,
+            include_memory=request.include_memory,
+            include_open_tool_calls=request.include_open_tool_calls,
+        )
+        return answers.session(answer)
+
+    async def ListSessions(self, request: pb.ListSessionsRequest, context: Context) -> pb.ListSessionsResponse:
+        """See the proto."""
+        asked = reads.list_sessions(request, self._requests)
+        response = pb.ListSessionsResponse()
+        if asked is not None:
+            page = await self._services.sessions.list(*asked)
+            response.next_page_token = page.next_page_token
+            for session in page.items:
+                sessions.fill(response.sessions.add(), session)
+        return response
+
+    async def Append(self, request: pb.AppendRequest, context: Context) -> pb.AppendResponse:
+        """See the proto."""
+        change, content, create = await _taken(changes.append, request, self._requests)
+        receipt = await self._services.appends.append(change, content, create)
+        response = pb.AppendResponse()
+        sessions.fill_receipt(response.receipt, receipt, self._epoch)
+        return response
+
+    async def UpdateMemory(self, request: pb.UpdateMemoryRequest, context: Context) -> pb.UpdateMemoryResponse:
+        """See the proto."""
+        change, content = await _taken(changes.update_memory, request, self._requests)
+        changed, receipt = await self._services.memories.update(change, content)
+        response = pb.UpdateMemoryResponse()
+        memory.fill(response.memory, changed)
+        sessions.fill_receipt(response.receipt, receipt, self._epoch)
+        return response
+
+    async def GetMemory(self, request: pb.GetMemoryRequest, context: Context) -> pb.GetMemoryResponse:
+        """See the proto."""
+        found = await self._services.memories.get(reads.readable(request.session_id, self._requests))
+        response = pb.GetMemoryResponse()
+        memory.fill(response.memory, found)
+        return response
+
+    async def UpdateToolCall(self, request: pb.UpdateToolCallRequest, context: Context) -> pb.UpdateToolCallResponse:
+        """See the proto."""
+        change, content = changes.update_tool_call(request, self._requests)
+        tool_call, receipt = await self._services.tool_calls.change(change, content)
+        response = pb.UpdateToolCallResponse()
+        _fill_one(response.tool_call, tool_call)
+        sessions.fill_receipt(response.receipt, receipt, self._epoch)
+        return response
+
+    async def CompleteToolCall(
+        self, request: pb.CompleteToolCallRequest, context: Context
+    ) -> pb.CompleteToolCallResponse:
+        """See the proto."""
+        change, content = await _taken(changes.complete_tool_call, request, self._requests)
+        tool_call, receipt = await self._services.tool_calls.change(change, content)
+        response = pb.CompleteToolCallResponse()
+        _fill_one(response.tool_call, tool_call)
+        sessions.fill_receipt(response.receipt, receipt, self._epoch)
+        return response
+
+    async def ListToolCalls(self, request: pb.ListToolCallsRequest, context: Context) -> pb.ListToolCallsResponse:
+        """See the proto."""
+        ref, page, statuses, name, digest = reads.list_tool_calls(request, self._requests)
+        found = await self._services.tool_calls.list(
+            ref, page, statuses=statuses, name=name, arguments_digest=digest
+        )
+        return answers.tool_call_page(found.items, found.next_page_token)
+
+    async def ListMessages(self, request: pb.ListMessagesRequest, context: Context) -> pb.ListMessagesResponse:
+        """See the proto."""
+        ref, shown, page = reads.list_messages(request, self._requests)
+        found, as_of_version = await self._services.messages.list(ref, page, shown)
+        response = pb.ListMessagesResponse(next_page_token=found.next_page_token, as_of_version=as_of_version)
+        for message in found.items:
+            messages.fill(response.messages.add(), message)
+        return response
+
+    async def ListCommits(self, request: pb.ListCommitsRequest, context: Context) -> pb.ListCommitsResponse:
+        """See the proto."""
+        ref, page, after_version, descending = reads.list_commits(request, self._requests)
+        found = await self._services.commits.list(ref, page, after_version=after_version, descending=descending)
+        response = pb.ListCommitsResponse(next_page_token=found.next_page_token)
+        for commit in found.items:
+            commits.fill(response.commits.add(), commit)
+        return response
+
+    async def GetContext(self, request: pb.GetContextRequest, context: Context) -> pb.GetContextResponse:
+        """See the proto."""
+        ref, limits = reads.get_context(request, self._requests)
+        return answers.context(await self._services.contexts.get(ref, limits))
+
+    async def CloseSession(self, request: pb.CloseSessionRequest, context: Context) -> pb.CloseSessionResponse:
+        """See the proto."""
+        change, reason = changes.close_session(request, self._requests)
+        session, receipt = await self._services.sessions.set_status(
+            change, SessionStatus.CLOSED, close_reason=reason
+        )
+        response = pb.CloseSessionResponse()
+        sessions.fill(response.session, session)
+        sessions.fill_receipt(response.receipt, receipt, self._epoch)
+        return response
+
+    async def RestoreSession(self, request: pb.RestoreSessionRequest, context: Context) -> pb.RestoreSessionResponse:
+        """See the proto."""
+        change, life = changes.restore_session(request, self._requests)
+        session, receipt = await self._services.sessions.set_status(change, SessionStatus.ACTIVE, expiration=life)
+        response = pb.RestoreSessionResponse()
+        sessions.fill(response.session, session)
+        sessions.fill_receipt(response.receipt, receipt, self._epoch)
+        return response
+
+
+def _fill_one(target: tool_call_pb2.ToolCall, tool_call: ToolCall) -> None:
+    room = budget.ANSWER_BYTES - budget.SESSION_BYTES - len(tool_call.detail)
+    tool_calls.fill(target, tool_call, tool_calls.Bodies(), room)

@@ -1,0 +1,217 @@
+"""The composition root: everything is built here, once, and nothing else builds anything."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import grpc
+import grpc.aio
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_health.v1.health import aio as health_aio
+from grpc_reflection.v1alpha import reflection
+
+from lockstitch.v1 import (
+    admin_service_pb2,
+    admin_service_pb2_grpc,
+    session_service_pb2,
+    session_service_pb2_grpc,
+)
+from lockstitch_migrations import expected_schema
+from lockstitch_server.api.admin_service import AdminServicer
+from lockstitch_server.api.interceptor import Interceptor
+from lockstitch_server.api.requests import Requests
+from lockstitch_server.api.services import Services
+from lockstitch_server.api.session_service import SessionServicer
+from lockstitch_server.auth.policy import Policy
+from lockstitch_server.auth.tokens import TokenVerifier
+from lockstitch_server.config import Settings
+from lockstitch_server.model import Durability
+from lockstitch_server.service.append import Appends
+from lockstitch_server.service.commits import Commits
+from lockstitch_server.service.context import Contexts
+from lockstitch_server.service.memory import Memories
+from lockstitch_server.service.messages import Messages
+from lockstitch_server.service.paging import Paging
+from lockstitch_server.service.sessions import Sessions
+from lockstitch_server.service.tool_calls import ToolCalls
+from lockstitch_server.startup import StartupError
+from lockstitch_server.store.inspection import Inspection, inspect
+from lockstitch_server.store.log import Log
+from lockstitch_server.store.pool import APP_ROLE, Pool
+from lockstitch_server.store.reader import Reader
+from lockstitch_server.store.reading import Reading
+from lockstitch_server.store.writer import Writer
+
+_POSTGRES_NUMBER_MIN = 150_000
+_SERVICES = (
+    session_service_pb2.DESCRIPTOR.services_by_name["SessionService"].full_name,
+    admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"].full_name,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A server that takes calls."""
+
+    port: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseReport:
+    """A database that may be served from."""
+
+    login: str
+    postgres_version: str
+    schema: str
+    synchronous_commit: bool
+    fsync: bool
+    full_page_writes: bool
+
+
+async def check_database(database_url: str, settings: Settings) -> DatabaseReport:
+    """Raise StartupError unless the database may be served from: the app's role, this release's schema, durable."""
+    found = await inspect(database_url)
+    if found.postgres_number < _POSTGRES_NUMBER_MIN:
+        raise StartupError(f"the database is Postgres {found.postgres_version}; lockstitch needs 15 or newer")
+    _check_role(found)
+    _check_schema(found)
+    _check_durability(found, settings)
+    return DatabaseReport(
+        login=found.login,
+        postgres_version=found.postgres_version,
+        schema=expected_schema(),
+        synchronous_commit=found.synchronous_commit,
+        fsync=found.fsync,
+        full_page_writes=found.full_page_writes,
+    )
+
+
+def _check_role(found: Inspection) -> None:
+    if found.reaches_all:
+        raise StartupError(
+            f"the role {found.login} is a superuser or bypasses row-level security, "
+            f"so tenants would not be walled off: serve as a member of {APP_ROLE}"
+        )
+    if found.owns:
+        raise StartupError(
+            f"the role {found.login} owns the tables, so it could take the tenants' wall down: "
+            f"serve as another role that is a member of {APP_ROLE}"
+        )
+
+
+def _check_schema(found: Inspection) -> None:
+    mend = "run `lockstitch-server migrate`"
+    if not found.may_be_app:
+        raise StartupError(
+            f"the role {found.login} is not a member of {APP_ROLE}: {mend} with this database URL, which grants it"
+        )
+    if found.migrations is None:
+        raise StartupError(f"the database has no lockstitch schema: {mend}")
+    newest = found.migrations[-1] if found.migrations else "none"
+    if expected_schema() not in found.migrations:
+        raise StartupError(f"the schema is at {newest}, and this release needs {expected_schema()}: {mend}")
+    if newest != expected_schema():
+        raise StartupError(
+            f"the schema is at {newest}, which is newer than this release ({expected_schema()}): "
+            "run the release that made it; `lockstitch-server migrate` only goes forward"
+        )
+
+
+def _check_durability(found: Inspection, settings: Settings) -> None:
+    switches = {
+        "synchronous_commit": found.synchronous_commit,
+        "fsync": found.fsync,
+        "full_page_writes": found.full_page_writes,
+    }
+    off = [name for name, on in switches.items() if not on]
+    if off and not settings.allow_unsafe_durability:
+        raise StartupError(
+            f"{' and '.join(off)} is off in this database, so an acknowledged commit could be lost: "
+            "turn it on, or allow it with LOCKSTITCH_ALLOW_UNSAFE_DURABILITY=true"
+        )
+
+
+@asynccontextmanager
+async def running_server(
+    settings: Settings, database_url: str, verifier: TokenVerifier, *, listen: str, reuse_port: bool = False
+) -> AsyncIterator[RunningServer]:
+    """Serve until the context ends; then take no new calls, let running ones finish, and close the pool."""
+    report = await check_database(database_url, settings)
+    pool = Pool(
+        database_url,
+        connections_max=settings.pool_connections_max,
+        wait=settings.pool_wait,
+        statement_timeout=settings.statement_timeout,
+    )
+    try:
+        requests = Requests(settings, Policy(users_choose_session_ids=settings.users_choose_session_ids))
+        services = await _services(pool, settings)
+        durability = Durability(
+            synchronous_commit=report.synchronous_commit,
+            fsync=report.fsync,
+            full_page_writes=report.full_page_writes,
+        )
+        server = grpc.aio.server(
+            interceptors=[Interceptor(verifier, unary_deadline=settings.unary_deadline)],
+            options=[
+                ("grpc.so_reuseport", int(reuse_port)),
+                ("grpc.max_receive_message_length", settings.receive_bytes_max),
+                ("grpc.max_send_message_length", -1),
+            ],
+        )
+        session_service_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(requests, services), server)
+        admin = AdminServicer(requests, services.identity, durability)
+        admin_service_pb2_grpc.add_AdminServiceServicer_to_server(admin, server)
+        health = health_aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(health, server)
+        if settings.reflection:
+            reflection.enable_server_reflection((*_SERVICES, reflection.SERVICE_NAME), server)
+        port = _bind(server, listen)
+        await server.start()
+        for service in (*_SERVICES, ""):
+            await health.set(service, health_pb2.HealthCheckResponse.SERVING)
+        try:
+            yield RunningServer(port=port)
+        finally:
+            await health.enter_graceful_shutdown()
+            await server.stop(settings.shutdown_grace.total_seconds())
+    finally:
+        await pool.close()
+
+
+def _bind(server: grpc.aio.Server, listen: str) -> int:
+    try:
+        port = server.add_insecure_port(listen)
+    except RuntimeError as error:
+        raise StartupError(f"the address {listen} cannot be served on") from error
+    if port == 0:
+        raise StartupError(f"the address {listen} cannot be served on")
+    return port
+
+
+async def _services(pool: Pool, settings: Settings) -> Services:
+    reading = Reading(pool)
+    reader = Reader(reading)
+    writer = Writer(
+        pool,
+        session_messages_max=settings.session_messages_max,
+        memory_bytes_max=settings.memory_bytes_max,
+    )
+    identity = await reader.store_identity()
+    paging = Paging(
+        identity.page_token_secret,
+        default_size=settings.page_size_default,
+        max_size=settings.page_size_max,
+        answer_bytes_max=settings.content_bytes_max,
+    )
+    memories = Memories(writer, reader)
+    return Services(
+        identity=identity,
+        sessions=Sessions(writer, reader, paging),
+        appends=Appends(writer, memories),
+        memories=memories,
+        tool_calls=ToolCalls(writer, reader, paging),
+        messages=Messages(reader, paging),
+        commits=Commits(Log(reading), paging),
+        contexts=Contexts(reader),
+    )

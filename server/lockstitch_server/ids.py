@@ -1,0 +1,58 @@
+"""Ids that are functions of what they name, so that they need not be stored."""
+
+import hashlib
+import re
+from uuid import UUID
+
+from lockstitch_server.model import SessionKey
+
+_SERVER_SESSION_PREFIX = "sess_"
+_MESSAGE_PREFIX = "msg_"
+_TOOL_CALL = re.compile(r"call_([0-9a-f]{16})_([1-9][0-9]{0,17})_(0|[1-9][0-9]{0,8})")
+
+
+def session_key(tenant_id: str, session_id: str) -> SessionKey:
+    """The key of a session's rows: the first 16 bytes of SHA-256 over tenant and session id, which hold no NUL."""
+    return SessionKey(_hash16(f"{tenant_id}\0{session_id}"))
+
+
+def request_id_hash(request_id: str) -> UUID:
+    """The first 16 bytes of SHA-256 of a request_id."""
+    return _hash16(request_id)
+
+
+def server_session_id(tenant_id: str, user_id: str, request_id: str) -> str:
+    """The id of a session whose creator named none: a repeat of the request finds the same session."""
+    return _SERVER_SESSION_PREFIX + _hash16(f"{tenant_id}\0{user_id}\0{request_id}").hex
+
+
+def is_server_session_id(session_id: str) -> bool:
+    """Whether only the server may give this session id."""
+    return session_id.startswith(_SERVER_SESSION_PREFIX)
+
+
+def message_id(key: SessionKey, seq: int) -> str:
+    """The id of a message whose sender named none."""
+    return f"{_MESSAGE_PREFIX}{key.hex[:16]}_{seq}"
+
+
+def is_server_message_id(candidate: str) -> bool:
+    """Whether only the server may give this message id."""
+    return candidate.startswith(_MESSAGE_PREFIX)
+
+
+def tool_call_id(key: SessionKey, requested_version: int, position: int) -> str:
+    """The ledger's id of the call that a commit recorded at a position."""
+    return f"call_{key.hex[:16]}_{requested_version}_{position}"
+
+
+def parse_tool_call_id(key: SessionKey, candidate: str) -> tuple[int, int] | None:
+    """(requested_version, position) of a ledger id of this session; None for anything else."""
+    match = _TOOL_CALL.fullmatch(candidate)
+    if match is None or match[1] != key.hex[:16]:
+        return None
+    return int(match[2]), int(match[3])
+
+
+def _hash16(text: str) -> UUID:
+    return UUID(bytes=hashlib.sha256(text.encode()).digest()[:16])

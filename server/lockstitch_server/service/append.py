@@ -1,0 +1,25 @@
+"""Append: what a turn brought, in one commit."""
+
+from lockstitch_server.model import Change, Content, NewSession, Receipt
+from lockstitch_server.service import outcomes
+from lockstitch_server.service.memory import Memories
+from lockstitch_server.store.results import ChangeReport
+from lockstitch_server.store.writer import Writer
+
+
+class Appends:
+    """Stores messages, tool calls and memory together."""
+
+    def __init__(self, writer: Writer, memories: Memories) -> None:
+        """Memory patches are merged by `memories`."""
+        self._writer = writer
+        self._memories = memories
+
+    async def append(self, change: Change, content: Content, create: NewSession | None) -> Receipt:
+        """Make a commit of content; `create` is what a missing session becomes."""
+
+        async def write(change: Change, content: Content) -> ChangeReport:
+            return await self._writer.append(change, content, create)
+
+        report = await self._memories.commit(write, change, content)
+        return outcomes.receipt(report, change, content.messages)

@@ -1,0 +1,48 @@
+"""How much of an answer each of its parts may take, so that a default client always takes it."""
+
+from collections.abc import Sequence
+
+from lockstitch_server.model import Memory, Message
+
+ANSWER_BYTES = 4 * 1024 * 1024 - 64 * 1024
+"""The most bytes of any answer: what a client with default settings takes, less some room for the envelope."""
+
+TOOL_CALLS_BYTES = 256 * 1024
+"""Of these, what arguments and results of tool calls that stand beside messages may take; the rest of them is elided."""
+
+SESSION_BYTES = 192 * 1024
+"""Of these, what a session itself takes at most: metadata, labels, title; and the envelopes of messages and calls."""
+
+MESSAGE_ENVELOPE_BYTES = 512
+"""What a message takes beside its body: ids, seq, version, times."""
+
+TOOL_CALL_ENVELOPE_BYTES = 1024
+_CALLS_ENVELOPE_BYTES = 1000 * TOOL_CALL_ENVELOPE_BYTES // 4
+
+
+def memory_bytes(memory: Memory) -> int:
+    """What working memory takes in an answer, at most."""
+    return sum(len(key) + len(value) + 16 for key, value in memory.values.items())
+
+
+def for_messages(memory: Memory | None, *, with_tool_calls: bool) -> int:
+    """What is left for messages in an answer with a session, and with memory and tool calls where they are given."""
+    room = ANSWER_BYTES - SESSION_BYTES
+    if memory is not None:
+        room -= memory_bytes(memory)
+    if with_tool_calls:
+        room -= TOOL_CALLS_BYTES + _CALLS_ENVELOPE_BYTES
+    return room
+
+
+def newest_that_fit(messages: Sequence[Message], room: int) -> tuple[tuple[Message, ...], bool]:
+    """The newest of these (oldest first) that fit, and whether they are but one that has to be elided to fit."""
+    start = len(messages)
+    for message in reversed(messages):
+        room -= message.body_bytes + MESSAGE_ENVELOPE_BYTES
+        if room < 0 or message.body is None:
+            break
+        start -= 1
+    if messages and start == len(messages):
+        return tuple(messages[-1:]), True
+    return tuple(messages[start:]), False

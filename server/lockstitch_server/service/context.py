@@ -1,0 +1,157 @@
+"""The context of the next turn: the newest messages that a model may see, calls and results together."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from lockstitch_server.errors import SessionNotFound
+from lockstitch_server.model import Memory, Message, MessageRole, Session, SessionRef, ToolCall
+from lockstitch_server.service import budget
+from lockstitch_server.service.sessions import OPEN_TOOL_CALLS_MAX
+from lockstitch_server.store.reader import Reader
+from lockstitch_server.store.results import SessionView
+
+MESSAGES_DEFAULT, MESSAGES_MAX = 200, 1000
+RECENT_TOOL_CALLS = 20
+_TOKEN_BYTES = 4
+_MESSAGE_TOKENS = 4
+_ELIDED_BYTES = 512
+
+
+@dataclass(frozen=True, slots=True)
+class ContextLimits:
+    """The most that a context may hold; None where the caller set no bound."""
+
+    messages: int
+    bytes: int | None
+    tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ContextMessage:
+    """A message of the context; elided ones keep their calls and lose their bodies."""
+
+    message: Message
+    elided: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an engine needs to go on, from one snapshot."""
+
+    session: Session
+    memory: Memory
+    messages: tuple[ContextMessage, ...]
+    open_tool_calls: tuple[ToolCall, ...]
+    recent_tool_calls: tuple[ToolCall, ...]
+    truncated: bool
+
+
+class Contexts:
+    """Puts contexts together."""
+
+    def __init__(self, reader: Reader) -> None:
+        """The reader gives everything from one snapshot."""
+        self._reader = reader
+
+    async def get(self, ref: SessionRef, limits: ContextLimits) -> Context:
+        """Give the context of a session's next turn."""
+        view = await self._reader.get_session(
+            ref,
+            messages=min(limits.messages or MESSAGES_DEFAULT, MESSAGES_MAX),
+            memory=True,
+            open_calls=OPEN_TOOL_CALLS_MAX,
+            ended_calls=RECENT_TOOL_CALLS,
+            bytes_max=budget.ANSWER_BYTES,
+        )
+        if view is None:
+            raise SessionNotFound
+        taken = _newest_units(_units(view), _room(view.memory, limits))
+        messages = [shown for unit in reversed(taken) for shown in unit]
+        whole = len(messages) == view.session.message_count and not any(shown.elided for shown in messages)
+        return Context(
+            session=view.session,
+            memory=view.memory,
+            messages=tuple(messages),
+            open_tool_calls=tuple(call for call in view.tool_calls if call.status.is_open),
+            recent_tool_calls=tuple(call for call in view.tool_calls if not call.status.is_open),
+            truncated=not whole,
+        )
+
+
+Unit = tuple[Message, ...]
+"""A message, or an assistant's calls with their stored results behind it in call order."""
+
+
+def _units(view: SessionView) -> list[Unit]:
+    """The messages as units, oldest first.
+
+    A result stands behind its call, wherever it came in. One whose call is older than these messages, or that nobody
+    asked for, belongs to none of them and is left out.
+    """
+    results: dict[int, list[tuple[int, Message]]] = defaultdict(list)
+    for message in view.messages:
+        place = view.result_places.get(message.seq)
+        if message.role is MessageRole.TOOL and place is not None:
+            results[place.message_seq].append((place.part_index, message))
+    return [
+        (message, *(result for _, result in sorted(results[message.seq], key=lambda entry: entry[0])))
+        for message in view.messages
+        if message.role is not MessageRole.TOOL
+    ]
+
+
+@dataclass(slots=True)
+class _Room:
+    messages: int
+    bytes: int
+    tokens: int | None
+
+    def holds(self, sizes: list[int]) -> bool:
+        return (
+            len(sizes) <= self.messages
+            and sum(sizes) <= self.bytes
+            and (self.tokens is None or _tokens(sizes) <= self.tokens)
+        )
+
+    def take(self, sizes: list[int]) -> None:
+        self.messages -= len(sizes)
+        self.bytes -= sum(sizes)
+        if self.tokens is not None:
+            self.tokens -= _tokens(sizes)
+
+
+def _tokens(sizes: list[int]) -> int:
+    """The documented estimate: 4 a message and one for 4 bytes of it, rounded up."""
+    return sum(_MESSAGE_TOKENS + -(-size // _TOKEN_BYTES) for size in sizes)
+
+
+def _room(memory: Memory, limits: ContextLimits) -> _Room:
+    answer = budget.for_messages(memory, with_tool_calls=True)
+    return _Room(
+        messages=min(limits.messages or MESSAGES_DEFAULT, MESSAGES_MAX),
+        bytes=answer if limits.bytes is None else min(limits.bytes, answer),
+        tokens=limits.tokens,
+    )
+
+
+def _newest_units(units: list[Unit], room: _Room) -> list[list[ContextMessage]]:
+    """Take units from the newest on until one has no room; newest first.
+
+    A unit that no room of this size could ever hold, for its bytes or tokens, is taken elided. One that would have fitted an
+    emptier room ends the context, so that nothing between two messages of it is missing.
+    """
+    whole = _Room(room.messages, room.bytes, room.tokens)
+    taken: list[list[ContextMessage]] = []
+    for unit in reversed(units):
+        sizes = [message.body_bytes for message in unit]
+        if room.holds(sizes) and all(message.body is not None for message in unit):
+            room.take(sizes)
+            taken.append([ContextMessage(message, elided=False) for message in unit])
+            continue
+        elided_sizes = [min(size, _ELIDED_BYTES) for size in sizes]
+        too_large = len(unit) <= whole.messages and not whole.holds(sizes)
+        if not too_large or unit[0].body is None or len(unit) > room.messages:
+            break
+        room.take(elided_sizes)
+        taken.append([ContextMessage(message, elided=True) for message in unit])
+    return taken

@@ -1,0 +1,98 @@
+"""Working memory: its typed keys, and merge patches that meet what they change."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import orjson
+
+from lockstitch_server.errors import InvalidField, Overloaded, SessionNotFound
+from lockstitch_server.model import Change, Content, Memory, MemoryPatch, MemoryWrite, Receipt, SessionRef
+from lockstitch_server.service import json_text, outcomes
+from lockstitch_server.store.reader import Reader
+from lockstitch_server.store.results import ChangeReport
+from lockstitch_server.store.writer import Writer
+
+TEXT_KEYS = frozenset({b"goal", b"next_action"})
+LIST_KEYS = frozenset({b"plan", b"completed", b"errors", b"important_files"})
+TYPED_KEYS = TEXT_KEYS | LIST_KEYS
+_MERGES_MAX = 100
+
+
+class Memories:
+    """Reads and changes working memory."""
+
+    def __init__(self, writer: Writer, reader: Reader) -> None:
+        """The reader gives the keys that a nested patch changes."""
+        self._writer = writer
+        self._reader = reader
+
+    async def update(self, change: Change, content: Content) -> tuple[Memory, Receipt]:
+        """Change memory; gives it as of the receipt's version."""
+        report = await self.commit(self._writer.update_memory, change, content)
+        if report.memory is None:
+            message = "a memory update gives memory"
+            raise ValueError(message)
+        return report.memory, outcomes.receipt(report, change)
+
+    async def get(self, ref: SessionRef) -> Memory:
+        """Give the memory of a session."""
+        view = await self._reader.get_session(ref, memory=True)
+        if view is None:
+            raise SessionNotFound
+        return view.memory
+
+    async def commit(
+        self,
+        write: Callable[[Change, Content], Awaitable[ChangeReport]],
+        change: Change,
+        content: Content,
+    ) -> ChangeReport:
+        """Write content; a patch into nested values is merged with what is there, again where that moved meanwhile."""
+        for _ in range(_MERGES_MAX):
+            merged = content
+            if isinstance(content.memory, MemoryPatch):
+                merged = replace(content, memory=await self._merge(change.session, content.memory))
+            report = await write(change, merged)
+            if report.outcome == outcomes.MEMORY_KEY_MOVED:
+                continue
+            error = outcomes.refusal(report, change, merged)
+            if error is not None:
+                raise error
+            return report
+        sentence = "The keys of this patch kept changing meanwhile."
+        raise Overloaded(sentence)
+
+    async def _merge(self, ref: SessionRef, request: MemoryPatch) -> MemoryWrite:
+        """Turn a merge patch into keys; only keys that it changes below their top level are read."""
+        members = json_text.members(request.patch) or []
+        nested = [member.key for member in members if member.members is not None]
+        current = await self._reader.memory_keys(ref, nested) if nested else {}
+        values: dict[bytes, bytes | None] = {}
+        for member in members:
+            if member.is_null:
+                values[member.key] = None
+            elif member.members is None:
+                values[member.key] = member.value
+            else:
+                value, _ = current.get(member.key, (None, 0))
+                values[member.key] = json_text.merge(value, member.value)
+        check_typed(values, request.field)
+        return MemoryWrite(
+            field=request.field,
+            values=values,
+            expected_key_versions={key: current.get(key, (b"", 0))[1] for key in nested},
+            requested=request.requested,
+        )
+
+
+def check_typed(values: dict[bytes, bytes | None], field: str) -> None:
+    """Raise InvalidField where a typed key would get a value of another type."""
+    for key in TYPED_KEYS & values.keys():
+        text = values[key]
+        if text is None:
+            continue
+        value = orjson.loads(text) if text.lstrip(b" \t\r\n")[:1] in (b'"', b"[") else None
+        if key in TEXT_KEYS and not isinstance(value, str):
+            raise InvalidField(field, f"{key.decode()} must be a text")
+        if key in LIST_KEYS and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
+            raise InvalidField(field, f"{key.decode()} must be a list of texts")

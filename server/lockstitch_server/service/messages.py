@@ -1,0 +1,43 @@
+"""Messages, listed."""
+
+from dataclasses import replace
+
+from lockstitch_server.errors import SessionNotFound
+from lockstitch_server.model import Message, SessionRef
+from lockstitch_server.service.paging import Page, PageRequest, Paging
+from lockstitch_server.store.reader import MessageFilter, Reader
+
+SEQ_MAX = 2**63 - 1
+_SCANNED_MAX = 5000
+
+
+class Messages:
+    """Lists messages."""
+
+    def __init__(self, reader: Reader, paging: Paging) -> None:
+        """Pages are cut as `paging` says."""
+        self._reader = reader
+        self._paging = paging
+
+    async def list(self, ref: SessionRef, page: PageRequest, shown: MessageFilter) -> tuple[Page[Message], int]:
+        """Give a page of messages by seq, and the session's version that it saw."""
+        cursor = self._paging.cursor(page, (int,))
+        size = self._paging.size(page)
+        if cursor is not None:
+            (seq,) = cursor
+            shown = replace(shown, before_seq=seq) if shown.descending else replace(shown, after_seq=seq)
+        filtered = shown.roles is not None or shown.event_after is not None or shown.event_before is not None
+        scan_max = _SCANNED_MAX if filtered else size + 1
+        found = await self._reader.list_messages(
+            ref, shown, limit=size + 1, scan_max=scan_max, bytes_max=self._paging.answer_bytes_max
+        )
+        if found is None:
+            raise SessionNotFound
+        items = found.messages[:size]
+        token = ""
+        if found.matched > len(items):
+            token = self._paging.token(page, items[-1].seq)
+        elif found.scanned == scan_max:
+            # Filters hid the rest of what was looked at: the next page goes on behind it.
+            token = self._paging.token(page, found.last_scanned)
+        return Page(items=items, next_page_token=token), found.as_of_version

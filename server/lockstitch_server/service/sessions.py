@@ -1,0 +1,119 @@
+"""Sessions: created, read, listed, closed and restored."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from lockstitch_server.errors import SessionNotFound
+from lockstitch_server.model import (
+    Change,
+    Content,
+    Expiration,
+    Memory,
+    Message,
+    NewSession,
+    Receipt,
+    Session,
+    SessionRef,
+    SessionStatus,
+    ToolCall,
+)
+from lockstitch_server.service import budget, outcomes
+from lockstitch_server.service.paging import Page, PageRequest, Paging
+from lockstitch_server.store.reader import Reader, SessionCursor, SessionFilter
+from lockstitch_server.store.results import ChangeReport
+from lockstitch_server.store.writer import Writer
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_BEFORE_ALL = SessionCursor(2**31 - 1, datetime.max.replace(tzinfo=UTC), "")
+RECENT_MESSAGES_MAX = 1000
+OPEN_TOOL_CALLS_MAX = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SessionAnswer:
+    """A session with what was asked for beside it. The newest message is given elided where it has no room whole."""
+
+    session: Session
+    memory: Memory | None
+    messages: tuple[Message, ...]
+    elided: bool
+    open_tool_calls: tuple[ToolCall, ...]
+    truncated: bool
+
+
+class Sessions:
+    """Creates, reads, lists, closes and restores sessions."""
+
+    def __init__(self, writer: Writer, reader: Reader, paging: Paging) -> None:
+        """Pages are cut as `paging` says."""
+        self._writer = writer
+        self._reader = reader
+        self._paging = paging
+
+    async def create(self, change: Change, new: NewSession, content: Content) -> tuple[Session, Receipt]:
+        """Create a session; gives it as of its first version."""
+        report = await self._writer.create_session(change, new, content)
+        error = outcomes.refusal(report, change, content)
+        if error is not None:
+            raise error
+        return _session(report), outcomes.receipt(report, change, content.messages)
+
+    async def set_status(
+        self, change: Change, status: SessionStatus, *, close_reason: str = "", expiration: Expiration | None = None
+    ) -> tuple[Session, Receipt]:
+        """Close or restore a session; gives it as of the receipt's version."""
+        report = await self._writer.set_status(change, status, close_reason, expiration or Expiration())
+        error = outcomes.refusal(report, change, Content())
+        if error is not None:
+            raise error
+        return _session(report), outcomes.receipt(report, change)
+
+    async def get(
+        self, ref: SessionRef, *, recent_messages: int, include_memory: bool, include_open_tool_calls: bool
+    ) -> SessionAnswer:
+        """Give a session and what is asked for beside it, from one snapshot."""
+        wanted = min(recent_messages, RECENT_MESSAGES_MAX)
+        view = await self._reader.get_session(
+            ref,
+            messages=wanted,
+            memory=include_memory,
+            open_calls=OPEN_TOOL_CALLS_MAX + 1 if include_open_tool_calls else 0,
+            bytes_max=budget.ANSWER_BYTES,
+        )
+        if view is None:
+            raise SessionNotFound
+        room = budget.for_messages(view.memory if include_memory else None, with_tool_calls=include_open_tool_calls)
+        fitting, elided = budget.newest_that_fit(view.messages, room)
+        calls = view.tool_calls[:OPEN_TOOL_CALLS_MAX]
+        return SessionAnswer(
+            session=view.session,
+            memory=view.memory if include_memory else None,
+            messages=fitting,
+            elided=elided,
+            open_tool_calls=calls,
+            truncated=elided or len(fitting) < len(view.messages) or len(calls) < len(view.tool_calls),
+        )
+
+    async def list(self, shown: SessionFilter, page: PageRequest) -> Page[Session]:
+        """Give a page of sessions, the most recently used first."""
+        cursor = self._paging.cursor(page, (int, int, str))
+        size = self._paging.size(page)
+        behind = _BEFORE_ALL
+        if cursor is not None:
+            minute, microseconds, session_id = cursor
+            behind = SessionCursor(minute, _EPOCH + timedelta(microseconds=microseconds), session_id)
+        found = await self._reader.list_sessions(shown, behind, size + 1, self._paging.answer_bytes_max)
+        items = found.sessions[:size]
+        token = ""
+        if found.fetched > len(items):
+            last, minute = items[-1]
+            microseconds = (last.last_activity_time - _EPOCH) // timedelta(microseconds=1)
+            token = self._paging.token(page, minute, microseconds, last.session_id)
+        return Page(items=tuple(session for session, _ in items), next_page_token=token)
+
+
+def _session(report: ChangeReport) -> Session:
+    if report.session is None:
+        message = "this change gives a session"
+        raise ValueError(message)
+    return report.session

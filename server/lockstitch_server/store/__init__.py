@@ -1,0 +1,1 @@
+"""The only place with asyncpg and SQL: it reports what the database did, and decides nothing."""

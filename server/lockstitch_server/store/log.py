@@ -1,0 +1,111 @@
+"""Reads a session's log: its commits with what they carried."""
+
+from collections import defaultdict
+
+from lockstitch_server.model import Commit, Message, Method, Principal, Session, SessionRef, ToolCall
+from lockstitch_server.store import rows
+from lockstitch_server.store.reading import Reading
+from lockstitch_server.store.results import CommitPage
+from lockstitch_server.store.rows import Row
+
+_STATE_CHANGES = {Method.CREATE_SESSION, Method.CLOSE_SESSION, Method.RESTORE_SESSION}
+
+
+class Log:
+    """Reads commits; what they carried is read by their versions and seqs, in three further statements at most."""
+
+    def __init__(self, reading: Reading) -> None:
+        """Reads through the pool that the writer has, too."""
+        self._reading = reading
+
+    async def list_commits(
+        self,
+        ref: SessionRef,
+        *,
+        after_version: int,
+        before_version: int,
+        descending: bool,
+        limit: int,
+        bytes_max: int,
+    ) -> CommitPage | None:
+        """Give up to `limit` commits between two versions (both excluded); None where there is no session."""
+        found = await self._reading.fetch(
+            "list_commits",
+            ref.tenant_id,
+            ref.key,
+            ref.session_id,
+            ref.owner,
+            after_version,
+            before_version,
+            descending,
+            limit,
+            bytes_max,
+        )
+        if not found:
+            return None
+        head, *log = found
+        messages = await self._messages(ref, log)
+        tool_calls = await self._tool_calls(ref, log)
+        sessions = await self._sessions(ref, log)
+        return CommitPage(
+            as_of_version=head["c_version"],
+            commits=tuple(
+                Commit(
+                    version=row["c_version"],
+                    request_id_hash=row["c_request_hash"].bytes,
+                    principal=Principal(
+                        tenant_id=ref.tenant_id,
+                        subject=row["c_principal_subject"],
+                        role=rows.PRINCIPAL_ROLES_BACK[row["c_principal_role"]],
+                    ),
+                    method=Method(row["c_method"]),
+                    traceparent=row["c_traceparent"] or "",
+                    commit_time=row["c_commit_time"],
+                    memory_change=row["c_memory_change"],
+                    messages=tuple(messages[row["c_version"]]),
+                    tool_calls=tuple(tool_calls[row["c_version"]]),
+                    session=sessions.get(row["c_version"]),
+                )
+                for row in log
+            ),
+            fetched=log[0]["fetched"] if log else 0,
+        )
+
+    async def _messages(self, ref: SessionRef, log: list[Row]) -> dict[int, list[Message]]:
+        messages: dict[int, list[Message]] = defaultdict(list)
+        bearing = [row for row in log if row["c_new_messages"]]
+        if bearing:
+            found = await self._reading.fetch(
+                "messages_between",
+                ref.tenant_id,
+                ref.key,
+                min(row["c_last_seq"] - row["c_new_messages"] + 1 for row in bearing),
+                max(row["c_last_seq"] for row in bearing),
+            )
+            for row in found:
+                messages[row["m_version"]].append(rows.message(row, ref.key))
+        return messages
+
+    async def _tool_calls(self, ref: SessionRef, log: list[Row]) -> dict[int, list[ToolCall]]:
+        touched: list[tuple[int, int, int]] = []
+        for row in log:
+            version, changed = row["c_version"], row["c_changed_tool_calls"] or ()
+            touched.extend(zip(changed[::2], changed[1::2], [version] * (len(changed) // 2), strict=True))
+            touched.extend((version, position, version) for position in range(row["c_new_tool_calls"]))
+        tool_calls: dict[int, list[ToolCall]] = defaultdict(list)
+        if touched:
+            requested_versions, positions, at = zip(*touched, strict=True)
+            # What messages hold is not given again: no bodies.
+            found = await self._reading.fetch(
+                "tool_calls_at", ref.tenant_id, ref.key, requested_versions, positions, at, -1
+            )
+            for tool_call in rows.tool_calls(iter(found), ref.key):
+                tool_calls[tool_call.version].append(tool_call)
+        return tool_calls
+
+    async def _sessions(self, ref: SessionRef, log: list[Row]) -> dict[int, Session]:
+        versions = [row["c_version"] for row in log if row["c_version"] == 1 or row["c_method"] in _STATE_CHANGES]
+        if not versions:
+            return {}
+        found = await self._reading.fetch("sessions_at", ref.tenant_id, ref.key, versions)
+        return {row["s_version"]: rows.session(row, ref.tenant_id) for row in found}

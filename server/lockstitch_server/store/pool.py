@@ -1,0 +1,145 @@
+"""Connections to Postgres, held open and lent for one statement at a time."""
+
+import asyncio
+from collections import deque
+from datetime import timedelta
+
+import asyncpg
+
+from lockstitch_server.errors import DatabaseUnavailable, Overloaded
+
+APP_ROLE = "lockstitch_app"
+_CONNECT_SECONDS = 5.0
+_SLACK_SECONDS = 2.0
+
+
+class Pool:
+    """A free list of connections. A statement is a transaction, so nothing needs to be reset when one comes back.
+
+    A statement that was begun is always finished, even when its caller has gone: cancelling it would open another
+    connection and leave the outcome unknown. `statement_timeout` bounds what that can cost.
+    """
+
+    def __init__(
+        self, database_url: str, *, connections_max: int, wait: timedelta, statement_timeout: timedelta
+    ) -> None:
+        """Nothing is opened yet. `wait` is how long a caller waits for a connection before OVERLOADED."""
+        self._url = database_url
+        self._connections_max = connections_max
+        self._wait = wait.total_seconds()
+        self._statement_timeout = statement_timeout
+        self._free: deque[asyncpg.Connection] = deque()
+        self._waiting: deque[asyncio.Future[asyncpg.Connection | None]] = deque()
+        self._running: set[asyncio.Task[list[asyncpg.Record]]] = set()
+        self._open = 0
+        self._closed = False
+
+    async def fetch(self, query: str, *args: object) -> list[asyncpg.Record]:
+        """Run one statement; raises Overloaded or DatabaseUnavailable when it was not sent."""
+        connection = await self._take()
+        task = asyncio.ensure_future(self._run(connection, query, args))
+        self._running.add(task)
+        task.add_done_callback(self._finished)
+        return await asyncio.shield(task)
+
+    async def close(self) -> None:
+        """Let running statements end, then close every connection."""
+        self._closed = True
+        if self._running:
+            await asyncio.wait(list(self._running))
+        while self._free:
+            await self._free.popleft().close(timeout=_CONNECT_SECONDS)
+
+    def _finished(self, task: asyncio.Task[list[asyncpg.Record]]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            # Mark it as seen: whoever asked may have gone.
+            task.exception()
+
+    async def _run(self, connection: asyncpg.Connection, query: str, args: tuple[object, ...]) -> list[asyncpg.Record]:
+        try:
+            return await connection.fetch(query, *args)
+        finally:
+            self._give_back(connection)
+
+    async def _take(self) -> asyncpg.Connection:
+        while self._free:
+            connection = self._free.pop()
+            if not connection.is_closed():
+                return connection
+            self._open -= 1
+        if self._closed:
+            raise DatabaseUnavailable
+        if self._open < self._connections_max:
+            return await self._connect()
+        waiter: asyncio.Future[asyncpg.Connection | None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        try:
+            async with asyncio.timeout(self._wait):
+                connection_or_none = await waiter
+        except BaseException as error:
+            if waiter.done() and not waiter.cancelled():
+                # It was handed over in the very moment of giving up.
+                self._pass_on(waiter.result())
+            else:
+                waiter.cancel()
+            if isinstance(error, TimeoutError):
+                sentence = f"No database connection came free within {self._wait:g} s."
+                raise Overloaded(sentence, retry_after=timedelta(seconds=self._wait)) from None
+            raise
+        return connection_or_none or await self._connect()
+
+    def _pass_on(self, connection: asyncpg.Connection | None) -> None:
+        if connection is None:
+            self._wake_one()
+        else:
+            self._give_back(connection)
+
+    async def _connect(self) -> asyncpg.Connection:
+        self._open += 1
+        try:
+            return await asyncpg.connect(
+                self._url,
+                timeout=_CONNECT_SECONDS,
+                command_timeout=self._statement_timeout.total_seconds() + _SLACK_SECONDS,
+                server_settings={
+                    "application_name": "lockstitch-server",
+                    "role": APP_ROLE,
+                    "statement_timeout": str(int(self._statement_timeout.total_seconds() * 1000)),
+                    "timezone": "UTC",
+                    "jit": "off",
+                    # A plan made while the tables were empty is kept: it must not read them whole when they are full.
+                    "enable_seqscan": "off",
+                    "enable_hashjoin": "off",
+                    "enable_mergejoin": "off",
+                },
+            )
+        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            self._open -= 1
+            self._wake_one()
+            raise DatabaseUnavailable from error
+        except BaseException:
+            self._open -= 1
+            self._wake_one()
+            raise
+
+    def _give_back(self, connection: asyncpg.Connection) -> None:
+        if connection.is_closed() or self._closed:
+            self._open -= 1
+            connection.terminate()
+            self._wake_one()
+            return
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(connection)
+                return
+        self._free.append(connection)
+
+    def _wake_one(self) -> None:
+        """A place came free, but no connection: let one who waits open it."""
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                return

@@ -1,0 +1,198 @@
+"""The statements that read a session."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lockstitch_server.model import (
+    MessageRole,
+    SessionRef,
+    SessionStatus,
+    StoreIdentity,
+    ToolCall,
+    ToolCallStatus,
+)
+from lockstitch_server.store import rows
+from lockstitch_server.store.reading import Reading
+from lockstitch_server.store.results import MessagePage, ResultPlace, SessionPage, SessionView
+
+CALL_BYTES_MAX = 4 * 1024 * 1024
+"""The most bytes of message bodies that are read to show the tool calls beside a session."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFilter:
+    """Which sessions a list shows."""
+
+    tenant_id: str
+    user_id: str | None
+    agent: str | None
+    statuses: tuple[SessionStatus, ...] | None
+    labels: dict[str, str]
+    active_after: datetime | None
+    active_before: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCursor:
+    """The last session of a page, in list order."""
+
+    activity_minute: int
+    last_activity_time: datetime
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFilter:
+    """Which messages a list shows, between two seqs (both excluded)."""
+
+    after_seq: int
+    before_seq: int
+    event_after: datetime | None
+    event_before: datetime | None
+    descending: bool
+    roles: tuple[MessageRole, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallFilter:
+    """Which tool calls a list shows, behind (requested_version, position)."""
+
+    statuses: tuple[ToolCallStatus, ...] | None
+    name: str | None
+    arguments_digest: bytes | None
+    after: tuple[int, int]
+
+
+class Reader:
+    """Reads sessions; each method is one statement, which sees one snapshot."""
+
+    def __init__(self, reading: Reading) -> None:
+        """Reads through the pool that the writer has, too."""
+        self._reading = reading
+
+    async def get_session(
+        self,
+        ref: SessionRef,
+        *,
+        messages: int = 0,
+        memory: bool = False,
+        open_calls: int = 0,
+        ended_calls: int = 0,
+        bytes_max: int = 0,
+    ) -> SessionView | None:
+        """Give a session with its newest messages (oldest first), memory and tool calls; None where there is none."""
+        found = await self._reading.fetch(
+            "get_session",
+            ref.tenant_id,
+            ref.key,
+            ref.session_id,
+            ref.owner,
+            messages,
+            memory,
+            open_calls,
+            ended_calls,
+            bytes_max,
+            CALL_BYTES_MAX,
+        )
+        if not found:
+            return None
+        row = found[0]
+        places = zip(row["l_result_seqs"] or (), row["l_message_seqs"] or (), row["l_part_indexes"] or (), strict=True)
+        return SessionView(
+            session=rows.session(row, ref.tenant_id),
+            messages=tuple(rows.messages_of_arrays(row, ref.key)),
+            memory=rows.memory(row, row["s_memory_version"]),
+            tool_calls=tuple(rows.tool_calls_of_arrays(row, ref.key)),
+            result_places={seq: ResultPlace(message_seq, part_index) for seq, message_seq, part_index in places},
+        )
+
+    async def list_sessions(
+        self, shown: SessionFilter, cursor: SessionCursor, limit: int, bytes_max: int
+    ) -> SessionPage:
+        """Give up to `limit` sessions behind the cursor."""
+        found = await self._reading.fetch(
+            "list_sessions",
+            shown.tenant_id,
+            shown.user_id,
+            shown.agent,
+            shown.statuses,
+            list(shown.labels),
+            list(shown.labels.values()),
+            shown.active_after,
+            shown.active_before,
+            cursor.activity_minute,
+            cursor.last_activity_time,
+            cursor.session_id,
+            limit,
+            bytes_max,
+        )
+        return SessionPage(
+            sessions=tuple((rows.session(row, shown.tenant_id), row["activity_minute"]) for row in found),
+            fetched=found[0]["fetched"] if found else 0,
+        )
+
+    async def list_messages(
+        self, ref: SessionRef, shown: MessageFilter, *, limit: int, scan_max: int, bytes_max: int
+    ) -> MessagePage | None:
+        """Give up to `limit` messages, having looked at no more than `scan_max`; None where there is no session."""
+        found = await self._reading.fetch(
+            "list_messages",
+            ref.tenant_id,
+            ref.key,
+            ref.session_id,
+            ref.owner,
+            shown.after_seq,
+            shown.before_seq,
+            shown.event_after,
+            shown.event_before,
+            shown.descending,
+            shown.roles,
+            limit,
+            scan_max,
+            bytes_max,
+        )
+        if not found:
+            return None
+        head, *messages = found
+        return MessagePage(
+            as_of_version=head["m_version"],
+            messages=tuple(rows.message(row, ref.key) for row in messages),
+            scanned=head["m_scanned"],
+            last_scanned=head["m_last_scanned"] or 0,
+            matched=head["m_matched"],
+        )
+
+    async def list_tool_calls(
+        self, ref: SessionRef, shown: ToolCallFilter, *, limit: int, bytes_max: int
+    ) -> tuple[ToolCall, ...] | None:
+        """Give up to `limit` tool calls; None where there is no session."""
+        found = await self._reading.fetch(
+            "list_tool_calls",
+            ref.tenant_id,
+            ref.key,
+            ref.session_id,
+            ref.owner,
+            shown.statuses,
+            shown.name,
+            shown.arguments_digest,
+            *shown.after,
+            limit,
+            bytes_max,
+        )
+        return tuple(rows.tool_calls(iter(found[1:]), ref.key)) if found else None
+
+    async def memory_keys(self, ref: SessionRef, keys: Sequence[bytes]) -> dict[bytes, tuple[bytes, int]]:
+        """Give (value, version) of each of these keys that working memory has."""
+        found = await self._reading.fetch("memory_keys", ref.tenant_id, ref.key, list(keys))
+        return {row["memory_key"]: (row["value"], row["version"]) for row in found}
+
+    async def store_identity(self) -> StoreIdentity:
+        """Give what makes this store this store."""
+        (row,) = await self._reading.fetch("store_identity")
+        return StoreIdentity(
+            store_epoch=row["store_epoch"],
+            page_token_secret=row["page_token_secret"],
+            schema=row["schema"] or "",
+            postgres_version=row["postgres_version"].partition(" ")[0],
+        )

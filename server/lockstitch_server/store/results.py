@@ -1,0 +1,75 @@
+"""What the store reports: answers of single statements, before anybody decided what they mean."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from lockstitch_server.model import Commit, Memory, Message, Session, ToolCall, ToolCallStatus
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeReport:
+    """What became of a change. `outcome` is the word that the SQL function gave."""
+
+    outcome: str
+    index: int = 0
+    """Of the ledger step or message at fault, from 1."""
+    version: int = 0
+    last_seq: int = 0
+    memory_version: int = 0
+    new_messages: int = 0
+    new_tool_calls: int = 0
+    commit_time: datetime | None = None
+    tool_call_status: ToolCallStatus | None = None
+    message_ids: tuple[str | None, ...] | None = None
+    """Callers' own ids of a replayed commit's messages."""
+    session: Session | None = None
+    memory: Memory | None = None
+    tool_call: ToolCall | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPlace:
+    """Where a stored tool result belongs: behind which message, for which of its parts."""
+
+    message_seq: int
+    part_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """A session and, from the same snapshot, what was asked for beside it."""
+
+    session: Session
+    messages: tuple[Message, ...]
+    memory: Memory
+    tool_calls: tuple[ToolCall, ...]
+    result_places: dict[int, ResultPlace]
+    """By the seq of the result's message; calls whose message lies within `messages` only."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePage:
+    """Messages of one page; `scanned` were looked at, up to `last_scanned`, and `matched` before the cut by size."""
+
+    as_of_version: int
+    messages: tuple[Message, ...]
+    scanned: int
+    last_scanned: int
+    matched: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """Sessions of one page, each with its activity_minute; `fetched` counts those before the cut by size."""
+
+    sessions: tuple[tuple[Session, int], ...]
+    fetched: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommitPage:
+    """Commits of one page; `fetched` counts those before the cut by size."""
+
+    as_of_version: int
+    commits: tuple[Commit, ...]
+    fetched: int

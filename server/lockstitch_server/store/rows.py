@@ -1,0 +1,162 @@
+"""Turns rows into the model."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+from lockstitch_server import ids
+from lockstitch_server.model import (
+    CallerRole,
+    Memory,
+    Message,
+    MessageRole,
+    Session,
+    SessionKey,
+    SessionStatus,
+    ToolCall,
+    ToolCallStatus,
+)
+
+Row: TypeAlias = Mapping[str, Any]
+"""A database row: the one place where values have no types of their own."""
+
+PRINCIPAL_ROLES = {CallerRole.USER: 1, CallerRole.ENGINE: 2, CallerRole.ADMIN: 3, CallerRole.SYSTEM: 4}
+PRINCIPAL_ROLES_BACK = {number: role for role, number in PRINCIPAL_ROLES.items()}
+
+
+def session(row: Row, tenant_id: str) -> Session:
+    """A session from the columns that begin with s_."""
+    return Session(
+        session_id=row["s_session_id"],
+        tenant_id=tenant_id,
+        user_id=row["s_user_id"],
+        agent=row["s_agent"],
+        title=row["s_title"],
+        status=SessionStatus(row["s_status"]),
+        version=row["s_version"],
+        last_seq=row["s_last_seq"],
+        memory_version=row["s_memory_version"],
+        message_count=row["s_message_count"],
+        labels=dict(zip(row["s_label_keys"], row["s_label_values"], strict=True)),
+        metadata=row["s_metadata"],
+        create_time=row["s_create_time"],
+        update_time=row["s_update_time"],
+        last_activity_time=row["s_last_activity_time"],
+        close_time=row["s_close_time"],
+        close_reason=row["s_close_reason"],
+        expire_time=row["s_expire_time"],
+        idle_ttl=row["s_idle_ttl"],
+    )
+
+
+def memory(row: Row, version: int) -> Memory:
+    """Working memory from its two arrays."""
+    keys, values = row["memory_keys"] or (), row["memory_values"] or ()
+    return Memory(values=dict(zip(keys, values, strict=True)), version=version)
+
+
+def message(row: Row, key: SessionKey) -> Message:
+    """A message from the columns that begin with m_."""
+    return Message(
+        seq=row["m_seq"],
+        version=row["m_version"],
+        role=MessageRole(row["m_role"]),
+        message_id=row["m_id"] or ids.message_id(key, row["m_seq"]),
+        call_id=row["m_call_id"] or "",
+        create_time=row["m_create_time"],
+        body=row["m_body"],
+        body_bytes=row["m_bytes"],
+    )
+
+
+def messages_of_arrays(row: Row, key: SessionKey) -> Iterator[Message]:
+    """The messages of a row that holds them as arrays."""
+    if row["m_seqs"] is None:
+        return
+    columns = (row[f"m_{name}"] for name in ("seqs", "versions", "roles", "ids", "call_ids", "create_times", "bytes"))
+    for *values, body in zip(*columns, row["m_bodies"], strict=True):
+        seq, version, role, message_id, call_id, create_time, body_bytes = values
+        yield Message(
+            seq=seq,
+            version=version,
+            role=MessageRole(role),
+            message_id=message_id or ids.message_id(key, seq),
+            call_id=call_id or "",
+            create_time=create_time,
+            body=body,
+            body_bytes=body_bytes,
+        )
+
+
+_TOOL_CALL_ARRAYS = {
+    "requested_version": "c_requested_versions",
+    "position": "c_positions",
+    "part_index": "c_part_indexes",
+    "version": "c_versions",
+    "message_seq": "c_message_seqs",
+    "result_seq": "c_result_seqs",
+    "ended_version": "c_ended_versions",
+    "create_time": "c_create_times",
+    "start_time": "c_start_times",
+    "end_time": "c_end_times",
+    "status": "c_statuses",
+    "call_id": "c_call_ids",
+    "name": "c_names",
+    "arguments_digest": "c_arguments_digests",
+    "detail": "c_details",
+    "arguments": "c_arguments",
+    "result": "c_results",
+    "message_id": "c_message_ids",
+    "result_message_id": "c_result_message_ids",
+    "message_bytes": "c_message_bytes",
+    "result_bytes": "c_result_bytes",
+    "message_body": "c_message_bodies",
+    "result_body": "c_result_bodies",
+}
+
+
+def tool_calls_of_arrays(row: Row, key: SessionKey) -> Iterator[ToolCall]:
+    """The tool calls of a row that holds them as arrays."""
+    if row["c_positions"] is None:
+        return
+    names = tuple(_TOOL_CALL_ARRAYS)
+    columns = [row[column] for column in _TOOL_CALL_ARRAYS.values()]
+    yield from tool_calls((dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)), key)
+
+
+def tool_calls(rows: Iterator[Row], key: SessionKey) -> Iterator[ToolCall]:
+    """Tool calls, each with the body of the message that made it, which comes with the first of its calls only."""
+    bodies: dict[int, bytes] = {}
+    for row in rows:
+        message_seq, result_seq = row["message_seq"], row["result_seq"]
+        if message_seq is not None and row["message_body"] is not None:
+            bodies[message_seq] = row["message_body"]
+        yield ToolCall(
+            tool_call_id=ids.tool_call_id(key, row["requested_version"], row["position"]),
+            requested_version=row["requested_version"],
+            position=row["position"],
+            version=row["version"],
+            call_id=row["call_id"],
+            name=row["name"],
+            status=ToolCallStatus(row["status"]),
+            arguments_digest=row["arguments_digest"],
+            message_seq=message_seq,
+            message_id=_message_id(key, message_seq, row["message_id"]),
+            part_index=row["part_index"],
+            result_seq=result_seq,
+            result_message_id=_message_id(key, result_seq, row["result_message_id"]),
+            ended_version=row["ended_version"] or 0,
+            create_time=row["create_time"],
+            start_time=row["start_time"],
+            end_time=row["end_time"],
+            detail=row["detail"],
+            arguments=row["arguments"],
+            result=row["result"],
+            message_bytes=row["message_bytes"] or 0,
+            result_bytes=row["result_bytes"] or 0,
+            message_body=None if message_seq is None else bodies.get(message_seq),
+            result_body=row["result_body"],
+        )
+
+
+def _message_id(key: SessionKey, seq: int | None, own_id: str | None) -> str:
+    return "" if seq is None else own_id or ids.message_id(key, seq)

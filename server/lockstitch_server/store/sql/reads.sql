@@ -1,0 +1,69 @@
+-- The statements that read.
+
+-- name: get_session
+-- A session with its newest messages, memory and tool calls, from one snapshot.
+-- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 messages, $6 memory, $7 open_calls, $8 ended_calls, $9 bytes_max,
+--     $10 call_bytes_max
+select *
+from lockstitch.get_session_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+
+-- name: list_sessions
+-- A page of sessions, the most recently used first.
+-- $1 tenant, $2 user, $3 agent, $4 statuses, $5 label_keys, $6 label_values, $7 active_after, $8 active_before,
+--     $9 cursor_minute, $10 cursor_time, $11 cursor_id, $12 limit, $13 bytes_max
+select *
+from lockstitch.list_sessions_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+
+-- name: list_messages
+-- A page of messages; the first row is the session's.
+-- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 after_seq, $6 before_seq, $7 event_after, $8 event_before,
+--     $9 descending, $10 roles, $11 limit, $12 scan_max, $13 bytes_max
+select *
+from lockstitch.list_messages_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+
+-- name: messages_between
+-- The messages of a range of seqs.
+-- $1 tenant, $2 session_key, $3 first_seq, $4 last_seq
+select *
+from lockstitch.messages_between_v1($1, $2, $3, $4)
+
+-- name: list_tool_calls
+-- A page of tool calls; the first row is the session's.
+-- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 statuses, $6 name, $7 arguments_digest, $8 after_version,
+--     $9 after_position, $10 limit, $11 bytes_max
+select *
+from lockstitch.list_tool_calls_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+
+-- name: tool_calls_at
+-- Tool calls as they were after commits.
+-- $1 tenant, $2 session_key, $3 requested_versions, $4 positions, $5 at, $6 bytes_max
+select *
+from lockstitch.tool_calls_at_v1($1, $2, $3, $4, $5, $6)
+
+-- name: list_commits
+-- A page of the log; the first row is the session's.
+-- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 after_version, $6 before_version, $7 descending, $8 limit, $9 bytes_max
+select *
+from lockstitch.list_commits_v1($1, $2, $3, $4, $5, $6, $7, $8, $9)
+
+-- name: sessions_at
+-- A session as it was after each of some commits.
+-- $1 tenant, $2 session_key, $3 versions
+select s.*
+from unnest($3::bigint[]) as v (version)
+cross join lateral lockstitch.session_at_v1($1, $2, v.version) as s
+
+-- name: memory_keys
+-- Named keys of working memory, with their versions.
+-- $1 tenant, $2 session_key, $3 keys
+select *
+from lockstitch.memory_keys_v1($1, $2, $3)
+
+-- name: store_identity
+-- What makes this store this store.
+select
+    s.store_epoch,
+    s.page_token_secret,
+    current_setting('server_version') as postgres_version,
+    (select max(m.name) from lockstitch.migrations m) as schema
+from lockstitch.store s

@@ -1,0 +1,220 @@
+"""The statements that change a session: each one round trip and one transaction."""
+
+import asyncpg
+
+from lockstitch_server.errors import CommitOutcomeUnknown, DatabaseUnavailable, Overloaded
+from lockstitch_server.model import (
+    Change,
+    Content,
+    Expiration,
+    LedgerChange,
+    MemoryPatch,
+    MemoryWrite,
+    NewMessage,
+    NewSession,
+    SessionStatus,
+    ToolCallStatus,
+)
+from lockstitch_server.store import failures, queries, rows
+from lockstitch_server.store.pool import Pool
+from lockstitch_server.store.results import ChangeReport
+
+CREATE_NEVER, CREATE_IF_MISSING, CREATE = 0, 1, 2
+_ATTEMPTS = 3
+
+
+class Writer:
+    """Carries changes to the database and reports what it said of them."""
+
+    def __init__(self, pool: Pool, *, session_messages_max: int, memory_bytes_max: int) -> None:
+        """The limits are those that must be checked under the session's lock."""
+        self._pool = pool
+        self._limits = (session_messages_max, memory_bytes_max)
+        self._queries = queries.load()
+
+    async def append(self, change: Change, content: Content, create: NewSession | None = None) -> ChangeReport:
+        """Make a commit of content; `create` is what a missing session becomes."""
+        return await self._commit("append", change, content, create, CREATE_IF_MISSING if create else CREATE_NEVER)
+
+    async def create_session(self, change: Change, new: NewSession, content: Content) -> ChangeReport:
+        """Make a session's first commit."""
+        return await self._commit("create_session", change, content, new, CREATE)
+
+    async def update_memory(self, change: Change, content: Content) -> ChangeReport:
+        """Make a commit of memory; the report has the memory as of it."""
+        return await self._commit("update_memory", change, content, None, CREATE_NEVER)
+
+    async def change_tool_call(self, change: Change, content: Content) -> ChangeReport:
+        """Make a commit of one tool call; the report has the call as of it."""
+        return await self._commit("change_tool_call", change, content, None, CREATE_NEVER)
+
+    async def set_status(
+        self, change: Change, status: SessionStatus, close_reason: str, expiration: Expiration
+    ) -> ChangeReport:
+        """Close or restore a session; the report has the session as of it."""
+        row = await self._execute(
+            "set_status",
+            *_head(change),
+            change.expected_version,
+            status,
+            close_reason,
+            expiration.expire_time,
+            expiration.ttl,
+        )
+        return ChangeReport(
+            outcome=row["r_outcome"],
+            version=row["r_version"] or 0,
+            last_seq=row["r_last_seq"] or 0,
+            memory_version=row["r_memory_version"] or 0,
+            commit_time=row["r_commit_time"],
+            session=None if row["s_session_id"] is None else rows.session(row, change.session.tenant_id),
+        )
+
+    async def _commit(
+        self, query: str, change: Change, content: Content, new: NewSession | None, create: int
+    ) -> ChangeReport:
+        memory = content.memory
+        if isinstance(memory, MemoryPatch):
+            message = "a patch must meet the keys it changes before it is written"
+            raise TypeError(message)
+        row = await self._execute(
+            query,
+            *_head(change),
+            change.expected_version,
+            change.expected_memory_version,
+            change.force,
+            *_messages(content.messages),
+            *_ledger(content.ledger),
+            content.allow_orphans,
+            *_memory(memory),
+            create,
+            *(_NO_SESSION if new is None else _new_session(new)),
+            *self._limits,
+        )
+        tenant_id, key = change.session.tenant_id, change.session.key
+        message_ids, status = row["r_message_ids"], row["r_status"]
+        return ChangeReport(
+            outcome=row["r_outcome"],
+            index=row["r_index"] or 0,
+            version=row["r_version"] or 0,
+            last_seq=row["r_last_seq"] or 0,
+            memory_version=row["r_memory_version"] or 0,
+            new_messages=row["r_new_messages"] or 0,
+            new_tool_calls=row["r_new_tool_calls"] or 0,
+            commit_time=row["r_commit_time"],
+            tool_call_status=None if status is None else ToolCallStatus(status),
+            message_ids=None if message_ids is None else tuple(message_ids),
+            session=rows.session(row, tenant_id) if row.get("s_session_id") is not None else None,
+            memory=rows.memory(row, row["r_memory_version"]) if "memory_keys" in row else None,
+            tool_call=next(rows.tool_calls(iter([row]), key)) if row.get("requested_version") is not None else None,
+        )
+
+    async def _execute(self, query: str, *args: object) -> asyncpg.Record:
+        """Run a change; where the connection breaks, ask again: its request_id tells whether it was made."""
+        sent = False
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                (row,) = await self._pool.fetch(self._queries[query], *args)
+            except failures.NO_ROOM as error:
+                if not isinstance(error, failures.LOST):
+                    raise _overloaded() from error
+                sent = True
+            except failures.TRY_AGAIN as error:
+                if attempt == _ATTEMPTS:
+                    raise _overloaded() from error
+            except failures.LOST as error:
+                sent = True
+                if attempt == _ATTEMPTS:
+                    raise CommitOutcomeUnknown from error
+            except DatabaseUnavailable as error:
+                if sent:
+                    raise CommitOutcomeUnknown from error
+                raise
+            else:
+                return row
+        raise CommitOutcomeUnknown
+
+
+def _overloaded() -> Overloaded:
+    return Overloaded("The database could not carry the change out now; nothing was done.")
+
+
+def _head(change: Change) -> tuple[object, ...]:
+    session, principal = change.session, change.principal
+    return (
+        session.tenant_id,
+        session.key,
+        session.session_id,
+        session.owner,
+        change.method,
+        change.request_id_hash,
+        change.digest,
+        principal.subject,
+        rows.PRINCIPAL_ROLES[principal.role],
+        change.traceparent,
+    )
+
+
+def _messages(messages: tuple[NewMessage, ...]) -> tuple[object, ...]:
+    if not messages:
+        return (None,) * 5
+    message_ids = [message.message_id for message in messages]
+    return (
+        [message.role for message in messages],
+        message_ids if any(message_ids) else None,
+        [message.call_id for message in messages],
+        [message.event_time for message in messages],
+        [message.body for message in messages],
+    )
+
+
+def _ledger(steps: tuple[LedgerChange, ...]) -> tuple[object, ...]:
+    if not steps:
+        return (None,) * 14
+    return (
+        [step.op for step in steps],
+        [None if step.message_index is None else step.message_index + 1 for step in steps],
+        [step.part_index for step in steps],
+        [step.tool_call[0] if step.tool_call else None for step in steps],
+        [step.tool_call[1] if step.tool_call else None for step in steps],
+        [step.call_id for step in steps],
+        [step.name for step in steps],
+        [step.arguments_digest for step in steps],
+        [step.status for step in steps],
+        [step.outcome_digest for step in steps],
+        [step.granted for step in steps],
+        [step.detail for step in steps],
+        [step.arguments for step in steps],
+        [step.result for step in steps],
+    )
+
+
+def _memory(write: MemoryWrite | None) -> tuple[object, ...]:
+    if write is None:
+        return (None, None, None, 0, False, None)
+    keys = list(write.values)
+    return (
+        keys,
+        list(write.values.values()),
+        [write.expected_key_versions.get(key) for key in keys],
+        write.scope,
+        write.needs_guard,
+        write.requested,
+    )
+
+
+_NO_SESSION: tuple[object, ...] = (None,) * 9
+
+
+def _new_session(new: NewSession) -> tuple[object, ...]:
+    return (
+        new.user_id,
+        new.agent,
+        new.title,
+        list(new.labels),
+        list(new.labels.values()),
+        new.metadata,
+        new.expiration.expire_time,
+        new.expiration.ttl,
+        new.expiration.idle_ttl,
+    )
