@@ -83,7 +83,7 @@ begin
             and h.requested_version = k.requested_version and h.position = k.position
             and h.version <= k.at and h.until_version > k.at
     ) as past on live.call is null
-    where live.call is not null or past.call is not null;
+    where not (live.call is null and past.call is null);
     return query select * from lockstitch.tool_calls_with_bodies_v1(p_tenant, p_session_key, v_calls, p_bytes_max);
 end
 $$;

@@ -18,7 +18,8 @@ from lockstitch_server.auth.tokens import TokenVerifier
 from lockstitch_server.errors import InternalError, InvalidField, LockstitchError, TokenMissing
 
 Request = TypeVar("Request", bound=Message)
-Context: TypeAlias = grpc.aio.ServicerContext[Any, Any]
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any] | None"
 Answer: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 
 _OURS = "/lockstitch.v1."
@@ -31,20 +32,20 @@ class _Unreadable:
     """Stands for a request that is not what its method takes."""
 
 
-class Interceptor(grpc.aio.ServerInterceptor[Any, Any]):
+class Interceptor(grpc.aio.ServerInterceptor):
     """Wraps each method once, at its first call."""
 
     def __init__(self, verifier: TokenVerifier, *, unary_deadline: timedelta) -> None:
         """`unary_deadline` is for calls that came without one."""
         self._verifier = verifier
         self._deadline = unary_deadline.total_seconds()
-        self._wrapped: dict[str, grpc.RpcMethodHandler[Any, Any]] = {}
+        self._wrapped: dict[str, Handler] = {}
 
     async def intercept_service(
         self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler[Any, Any]]],
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler]],
         handler_call_details: grpc.HandlerCallDetails,
-    ) -> grpc.RpcMethodHandler[Any, Any]:
+    ) -> Handler:
         """Give the wrapped handler of our methods, and others' as they are."""
         method = handler_call_details.method
         if method in self._wrapped:

@@ -62,7 +62,7 @@ class Policy:
     def require(self, principal: Principal, claim: Claim, field: str = "") -> None:
         """Raise RoleNotAllowed unless the caller's role may do this."""
         if principal.role not in self._allowed[claim]:
-            article = "An" if principal.role.value[0] in "aeiou" else "A"
+            article = "A" if principal.role is CallerRole.USER else "An"
             sentence = f"{article} {principal.role.value} may not {claim.value}."
             raise RoleNotAllowed(sentence, field=field)
 

@@ -24,7 +24,12 @@ select
     current_setting('synchronous_commit') as synchronous_commit,
     current_setting('fsync') as fsync,
     current_setting('full_page_writes') as full_page_writes,
-    to_regclass('lockstitch.migrations') is not null as has_migrations
+    exists (
+        select
+        from pg_class c
+        join pg_namespace n on n.oid = c.relnamespace
+        where n.nspname = 'lockstitch' and c.relname = 'migrations'
+    ) as has_migrations
 from pg_roles r
 where r.rolname = session_user
 """
