@@ -156,7 +156,7 @@ def _shorter(part: Part, note: Part) -> Part:
 def _stored(message: Message) -> ModelMessage:
     parts = list(message.parts)
     if message.elided_bytes:
-        parts.append(Part(text=left_out_note(message.elided_bytes)))
+        parts.insert(0, Part(text=left_out_note(message.elided_bytes)))  # text stands before calls
     return ModelMessage(_ROLES[message.role], tuple(parts), message.seq)
 
 
