@@ -1,5 +1,6 @@
 """The command line: serve, migrate, check, token."""
 
+import os
 import sys
 from collections.abc import Coroutine
 from datetime import timedelta
@@ -130,6 +131,8 @@ def _run(command: Coroutine[Any, Any, None]) -> None:
 
 def main() -> None:
     """Run a command; what its operator has to mend is one sentence and exit code 2."""
+    # A child of ours becomes another program at once; gRPC's care for forks would only be a line on stderr each time.
+    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
     try:
         cli()
     except (StartupError, MigrationError) as error:

@@ -29,8 +29,8 @@ async def serve(settings: Settings) -> None:
     listening.ensure_free(address)
     with _told_to_stop() as stop:
         async with _database(settings) as database_url:
-            await check_database(database_url, settings)
             if settings.workers > 1:
+                await check_database(database_url, settings)
                 async with workers.running_workers(settings, database_url) as served:
                     _announce(settings, served)
                     await stop.wait()

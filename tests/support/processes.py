@@ -5,8 +5,17 @@ from pathlib import Path
 from support.waiting import until_blocking
 
 
-def postmaster_pid(data_dir: Path) -> int:
-    return int((data_dir / "pg/data/postmaster.pid").read_text().splitlines()[0])
+def postmaster_pid(data_dir: Path, *, after: int | None = None) -> int:
+    """Wait for the process that runs a data folder's Postgres, after another one's end, and return it."""
+    until_blocking(lambda: _pid_in(data_dir) not in (None, after), "a postmaster")
+    return _pid_in(data_dir) or 0
+
+
+def _pid_in(data_dir: Path) -> int | None:
+    try:
+        return int((data_dir / "pg/data/postmaster.pid").read_text().splitlines()[0])
+    except (FileNotFoundError, IndexError):
+        return None
 
 
 def is_alive(pid: int) -> bool:

@@ -63,7 +63,6 @@ class EmbeddedPostgres:
             sockets = socket_folder.socket_folder(data, account)
             undo.callback(socket_folder.leave, sockets, data)
             launch = Launch(account, binaries, folder, sockets, _log_file(data))
-            await leftover.end_leftover(folder)
             postmaster = await _launch(launch)
             undo.pop_all()
         return cls(data, lock, launch, postmaster, _urls(data, sockets))
@@ -105,6 +104,8 @@ class EmbeddedPostgres:
 
 async def _launch(launch: Launch) -> Postmaster:
     """Start Postgres, as soon as what an earlier one left has ended."""
+    await leftover.end_leftover(launch.cluster)
+    socket_folder.clear(launch.socket_folder)
     try:
         async with asyncio.timeout(OLD_BACKENDS_SECONDS_MAX):
             while True:

@@ -34,6 +34,12 @@ def socket_folder(data: DataFolder, account: Account) -> Path:
     return folder
 
 
+def clear(folder: Path) -> None:
+    """Remove the socket that a killed postmaster left, whose number may have passed to a stranger."""
+    for name in (SOCKET_NAME, f"{SOCKET_NAME}.lock"):
+        (folder / name).unlink(missing_ok=True)
+
+
 def leave(folder: Path, data: DataFolder) -> None:
     """Remove what `socket_folder` made elsewhere."""
     if folder != data.pg:
