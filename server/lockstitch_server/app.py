@@ -4,25 +4,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-import grpc
-import grpc.aio
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_health.v1.health import aio as health_aio
-from grpc_reflection.v1alpha import reflection
-
-from lockstitch.v1 import (
-    admin_service_pb2,
-    admin_service_pb2_grpc,
-    session_service_pb2,
-    session_service_pb2_grpc,
-)
 from lockstitch_migrations import expected_schema
-from lockstitch_server.api.admin_service import AdminServicer
-from lockstitch_server.api.interceptor import Interceptor
-from lockstitch_server.api.requests import Requests
+from lockstitch_server.api.server import serving
 from lockstitch_server.api.services import Services
-from lockstitch_server.api.session_service import SessionServicer
-from lockstitch_server.auth.policy import Policy
 from lockstitch_server.auth.tokens import TokenVerifier
 from lockstitch_server.config import Settings
 from lockstitch_server.model import Durability
@@ -43,10 +27,6 @@ from lockstitch_server.store.reading import Reading
 from lockstitch_server.store.writer import Writer
 
 _POSTGRES_NUMBER_MIN = 150_000
-_SERVICES = (
-    session_service_pb2.DESCRIPTOR.services_by_name["SessionService"].full_name,
-    admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"].full_name,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,50 +123,17 @@ async def running_server(
         wait=settings.pool_wait,
         statement_timeout=settings.statement_timeout,
     )
+    durability = Durability(
+        synchronous_commit=report.synchronous_commit,
+        fsync=report.fsync,
+        full_page_writes=report.full_page_writes,
+    )
     try:
-        requests = Requests(settings, Policy(users_choose_session_ids=settings.users_choose_session_ids))
         services = await _services(pool, settings)
-        durability = Durability(
-            synchronous_commit=report.synchronous_commit,
-            fsync=report.fsync,
-            full_page_writes=report.full_page_writes,
-        )
-        server = grpc.aio.server(
-            interceptors=[Interceptor(verifier, unary_deadline=settings.unary_deadline)],
-            options=[
-                ("grpc.so_reuseport", int(reuse_port)),
-                ("grpc.max_receive_message_length", settings.receive_bytes_max),
-                ("grpc.max_send_message_length", -1),
-            ],
-        )
-        session_service_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(requests, services), server)
-        admin = AdminServicer(requests, services.identity, durability)
-        admin_service_pb2_grpc.add_AdminServiceServicer_to_server(admin, server)
-        health = health_aio.HealthServicer()
-        health_pb2_grpc.add_HealthServicer_to_server(health, server)
-        if settings.reflection:
-            reflection.enable_server_reflection((*_SERVICES, reflection.SERVICE_NAME), server)
-        port = _bind(server, listen)
-        await server.start()
-        for service in (*_SERVICES, ""):
-            await health.set(service, health_pb2.HealthCheckResponse.SERVING)
-        try:
+        async with serving(settings, services, durability, verifier, listen=listen, reuse_port=reuse_port) as port:
             yield RunningServer(port=port)
-        finally:
-            await health.enter_graceful_shutdown()
-            await server.stop(settings.shutdown_grace.total_seconds())
     finally:
         await pool.close()
-
-
-def _bind(server: grpc.aio.Server, listen: str) -> int:
-    try:
-        port = server.add_insecure_port(listen)
-    except RuntimeError as error:
-        raise StartupError(f"the address {listen} cannot be served on") from error
-    if port == 0:
-        raise StartupError(f"the address {listen} cannot be served on")
-    return port
 
 
 async def _services(pool: Pool, settings: Settings) -> Services:

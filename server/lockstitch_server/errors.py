@@ -7,7 +7,8 @@ LockstitchError
 ├── NotFound            SessionNotFound, ToolCallNotFound
 ├── AlreadyExists       SessionExists, MessageIdExists
 ├── Aborted             VersionConflict
-├── FailedPrecondition  SessionClosed, SessionExpired, ToolCallEnded, ToolCallStatusRefused, ToolCallAmbiguous, RequestIdReused
+├── FailedPrecondition  SessionClosed, SessionExpired, ToolCallEnded, ToolCallStatusRefused, ToolCallAmbiguous,
+│                       RequestIdReused
 ├── ResourceExhausted   SessionFull
 ├── Unavailable         Draining, Overloaded, DatabaseUnavailable, CommitOutcomeUnknown
 └── Internal            InternalError

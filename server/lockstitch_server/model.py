@@ -107,7 +107,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class NewMessage:
-    """A message to store. `body` is its content as the caller sent it, serialized; the rest is what the store needs to see."""
+    """A message to store: its content as the caller sent it, serialized, and what the store needs to see of it."""
 
     role: MessageRole
     body: bytes
@@ -166,7 +166,7 @@ class MemoryScope(IntEnum):
 class MemoryWrite:
     """A change of working memory, as keys."""
 
-    field: str
+    path: str
     """The request's field, for errors."""
     values: dict[bytes, bytes | None]
     """JSON text a key; None deletes."""
@@ -183,7 +183,8 @@ class MemoryPatch:
     """A JSON merge patch of working memory, before it met what it changes."""
 
     patch: bytes
-    field: str
+    path: str
+    """The request's field, for errors."""
     requested: bytes
 
 

@@ -64,7 +64,7 @@ def create_session(request: pb.CreateSessionRequest, requests: Requests) -> tupl
         values = memory.keys_of(request.memory, "memory", settings.memory_bytes_max)
         replaced = working_memory_pb2.MemoryChange(replace=request.memory)
         first_memory = MemoryWrite(
-            field="memory",
+            path="memory",
             values={**values},
             scope=MemoryScope.ALL,
             requested=replaced.SerializeToString(deterministic=True),
@@ -232,9 +232,7 @@ def close_session(request: pb.CloseSessionRequest, requests: Requests) -> tuple[
     requests.ref(request.session_id)
     reason = checks.line(request.reason, "reason", checks.REASON_CHARACTERS_MAX)
     expected = request.expected_version if request.HasField("expected_version") else None
-    change = requests.change(
-        request, Method.CLOSE_SESSION, request.session_id, request_id, expected_version=expected
-    )
+    change = requests.change(request, Method.CLOSE_SESSION, request.session_id, request_id, expected_version=expected)
     return change, reason
 
 
@@ -245,9 +243,7 @@ def restore_session(request: pb.RestoreSessionRequest, requests: Requests) -> tu
     requests.ref(request.session_id)
     life = sessions.expiration(request.WhichOneof("expiration"), request.expire_time, request.ttl)
     expected = request.expected_version if request.HasField("expected_version") else None
-    change = requests.change(
-        request, Method.RESTORE_SESSION, request.session_id, request_id, expected_version=expected
-    )
+    change = requests.change(request, Method.RESTORE_SESSION, request.session_id, request_id, expected_version=expected)
     return change, life
 
 

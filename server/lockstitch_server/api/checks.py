@@ -60,9 +60,7 @@ def not_negative(value: int, field: str) -> int:
 
 def instant(value: Timestamp, field: str) -> datetime:
     """A time in the years 1 to 9999, to the microsecond."""
-    if not (
-        _TIMESTAMP_SECONDS_MIN <= value.seconds <= _TIMESTAMP_SECONDS_MAX and 0 <= value.nanos <= _NANOS_MAX
-    ):
+    if not (_TIMESTAMP_SECONDS_MIN <= value.seconds <= _TIMESTAMP_SECONDS_MAX and 0 <= value.nanos <= _NANOS_MAX):
         raise InvalidField(field, "is not a time in the years 1 to 9999")
     return _EPOCH + timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
 

@@ -58,9 +58,7 @@ def list_sessions(request: pb.ListSessionsRequest, requests: Requests) -> tuple[
 def list_messages(request: pb.ListMessagesRequest, requests: Requests) -> tuple[SessionRef, MessageFilter, PageRequest]:
     """ListMessages."""
     ref = readable(request.session_id, requests)
-    roles = tuple(
-        MessageRole(_known(role, MessageRole, f"roles[{place}]")) for place, role in enumerate(request.roles)
-    )
+    roles = tuple(MessageRole(_known(role, MessageRole, f"roles[{place}]")) for place, role in enumerate(request.roles))
     shown = MessageFilter(
         after_seq=checks.not_negative(request.after_seq, "after_seq"),
         before_seq=checks.not_negative(request.before_seq, "before_seq") or SEQ_MAX,

@@ -115,9 +115,7 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
     async def ListToolCalls(self, request: pb.ListToolCallsRequest, context: Context) -> pb.ListToolCallsResponse:
         """See the proto."""
         ref, page, statuses, name, digest = reads.list_tool_calls(request, self._requests)
-        found = await self._services.tool_calls.list(
-            ref, page, statuses=statuses, name=name, arguments_digest=digest
-        )
+        found = await self._services.tool_calls.list(ref, page, statuses=statuses, name=name, arguments_digest=digest)
         return answers.tool_call_page(found.items, found.next_page_token)
 
     async def ListMessages(self, request: pb.ListMessagesRequest, context: Context) -> pb.ListMessagesResponse:
@@ -146,9 +144,7 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
     async def CloseSession(self, request: pb.CloseSessionRequest, context: Context) -> pb.CloseSessionResponse:
         """See the proto."""
         change, reason = changes.close_session(request, self._requests)
-        session, receipt = await self._services.sessions.set_status(
-            change, SessionStatus.CLOSED, close_reason=reason
-        )
+        session, receipt = await self._services.sessions.set_status(change, SessionStatus.CLOSED, close_reason=reason)
         response = pb.CloseSessionResponse()
         sessions.fill(response.session, session)
         sessions.fill_receipt(response.receipt, receipt, self._epoch)

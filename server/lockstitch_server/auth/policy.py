@@ -63,8 +63,7 @@ class Policy:
         """Raise RoleNotAllowed unless the caller's role may do this."""
         if principal.role not in self._allowed[claim]:
             article = "A" if principal.role is CallerRole.USER else "An"
-            sentence = f"{article} {principal.role.value} may not {claim.value}."
-            raise RoleNotAllowed(sentence, field=field)
+            raise RoleNotAllowed(f"{article} {principal.role.value} may not {claim.value}.", field=field)
 
 
 def owner(principal: Principal) -> str | None:

@@ -8,7 +8,7 @@ ANSWER_BYTES = 4 * 1024 * 1024 - 64 * 1024
 """The most bytes of any answer: what a client with default settings takes, less some room for the envelope."""
 
 TOOL_CALLS_BYTES = 256 * 1024
-"""Of these, what arguments and results of tool calls that stand beside messages may take; the rest of them is elided."""
+"""Of these, what arguments and results of tool calls beside messages may take; the rest of them is elided."""
 
 SESSION_BYTES = 192 * 1024
 """Of these, what a session itself takes at most: metadata, labels, title; and the envelopes of messages and calls."""

@@ -137,8 +137,8 @@ def _room(memory: Memory, limits: ContextLimits) -> _Room:
 def _newest_units(units: list[Unit], room: _Room) -> list[list[ContextMessage]]:
     """Take units from the newest on until one has no room; newest first.
 
-    A unit that no room of this size could ever hold, for its bytes or tokens, is taken elided. One that would have fitted an
-    emptier room ends the context, so that nothing between two messages of it is missing.
+    A unit that no room of this size could ever hold, for its bytes or tokens, is taken elided. One that would have
+    fitted an emptier room ends the context, so that nothing between two messages of it is missing.
     """
     whole = _Room(room.messages, room.bytes, room.tokens)
     taken: list[list[ContextMessage]] = []

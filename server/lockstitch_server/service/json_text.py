@@ -10,8 +10,9 @@ import orjson
 
 NESTING_MAX = 512
 _BLANKS = b" \t\r\n"
-_NUMBER_IN_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?', re.DOTALL)
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[][{},:]', re.DOTALL)
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_STRING_OR_NUMBER = re.compile(_STRING + rb"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?", re.DOTALL)
+_TOKEN = re.compile(_STRING + rb"|[][{},:]", re.DOTALL)
 _OUT_OF_RANGE = "number is infinity"
 
 
@@ -20,7 +21,7 @@ class JsonError(ValueError):
 
 
 def check(text: bytes) -> None:
-    """Raise JsonError unless this is JSON: no NaN, no lone surrogate, nesting at most 512; numbers may be of any size."""
+    """Raise JsonError unless this is JSON: no NaN, no lone surrogate, nesting at most 512; numbers of any size."""
     try:
         orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -28,17 +29,15 @@ def check(text: bytes) -> None:
             raise JsonError(_reason(error)) from None
         _check_shape(text)
     if text.count(b"[") + text.count(b"{") > NESTING_MAX and _nesting(text) > NESTING_MAX:
-        message = f"nested deeper than {NESTING_MAX}"
-        raise JsonError(message)
+        raise JsonError(f"nested deeper than {NESTING_MAX}")
 
 
 def _check_shape(text: bytes) -> None:
     """Check a text whose numbers a double can't hold, by putting a small number in the place of each."""
     try:
-        orjson.loads(_NUMBER_IN_TEXT.sub(lambda token: token[0] if token[0][:1] == b'"' else b"0", text))
+        orjson.loads(_STRING_OR_NUMBER.sub(lambda token: token[0] if token[0][:1] == b'"' else b"0", text))
     except orjson.JSONDecodeError as error:
-        message = f"not JSON: {error.msg}"
-        raise JsonError(message) from None
+        raise JsonError(f"not JSON: {error.msg}") from None
 
 
 def _reason(error: orjson.JSONDecodeError) -> str:
@@ -105,7 +104,8 @@ def members(text: bytes) -> list[Member] | None:
         first = match[0][:1]
         if first in b"[{":
             # Objects within arrays are never merged into, so arrays stay whole.
-            stack.append(_Open(match.end(), is_object=first == b"{" and (len(stack) == 1 or stack[-1].members is not None)))
+            reachable = len(stack) == 1 or stack[-1].members is not None
+            stack.append(_Open(match.end(), is_object=first == b"{" and reachable))
         elif first == b":":
             stack[-1].colon = match.end()
         elif first == b",":
@@ -141,7 +141,8 @@ def _merge(old: list[Member] | None, changes: list[Member], unchanged: bytes) ->
         else:
             value = change.value
             if change.members is not None:
-                value = _merge(before and before.members, change.members, before.value if before else b"")
+                inner = None if before is None else before.members
+                value = _merge(inner, change.members, b"" if before is None else before.value)
             if before is not None and before.value == value and len(at) == 1:
                 continue
             replacement = orjson.dumps(change.key.decode()) + b":" + value
@@ -162,15 +163,14 @@ class _Number(str):
 
 
 def _refuse_constant(_: str) -> NoReturn:
-    message = "not JSON: NaN and Infinity are not values"
-    raise JsonError(message)
+    raise JsonError("not JSON: NaN and Infinity are not values")
 
 
 _READER = JSONDecoder(object_pairs_hook=tuple, parse_int=_Number, parse_float=_Number, parse_constant=_refuse_constant)
 
 
 def canonical_digest(text: bytes) -> bytes:
-    """The first 16 bytes of SHA-256 of a checked JSON text with keys sorted, blanks gone and the text of numbers kept."""
+    """The first 16 bytes of SHA-256 of a checked JSON text with keys sorted, blanks gone, number text kept."""
     pieces: list[bytes] = []
     _write_canonical(_READER.decode(text.decode()), pieces)
     return sha256(b"".join(pieces)).digest()[:16]

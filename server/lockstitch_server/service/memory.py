@@ -30,8 +30,7 @@ class Memories:
         """Change memory; gives it as of the receipt's version."""
         report = await self.commit(self._writer.update_memory, change, content)
         if report.memory is None:
-            message = "a memory update gives memory"
-            raise ValueError(message)
+            raise ValueError("a memory update gives memory")
         return report.memory, outcomes.receipt(report, change)
 
     async def get(self, ref: SessionRef) -> Memory:
@@ -59,8 +58,7 @@ class Memories:
             if error is not None:
                 raise error
             return report
-        sentence = "The keys of this patch kept changing meanwhile."
-        raise Overloaded(sentence)
+        raise Overloaded("The keys of this patch kept changing meanwhile.")
 
     async def _merge(self, ref: SessionRef, request: MemoryPatch) -> MemoryWrite:
         """Turn a merge patch into keys; only keys that it changes below their top level are read."""
@@ -76,9 +74,9 @@ class Memories:
             else:
                 value, _ = current.get(member.key, (None, 0))
                 values[member.key] = json_text.merge(value, member.value)
-        check_typed(values, request.field)
+        check_typed(values, request.path)
         return MemoryWrite(
-            field=request.field,
+            path=request.path,
             values=values,
             expected_key_versions={key: current.get(key, (b"", 0))[1] for key in nested},
             requested=request.requested,

@@ -1,7 +1,6 @@
 """What the answers of the SQL functions mean to a caller: a receipt, or a domain error."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Callable, Sequence
 
 from lockstitch_server import ids
 from lockstitch_server.errors import (
@@ -26,22 +25,12 @@ from lockstitch_server.store.results import ChangeReport
 
 MEMORY_KEY_MOVED = "memory_key_moved"
 _SUCCESSES = frozenset({"committed", "replayed", "unchanged"})
-_PLAIN: dict[str, type[LockstitchError]] = {
-    "session_not_found": SessionNotFound,
-    "session_closed": SessionClosed,
-    "session_expired": SessionExpired,
-    "request_id_reused": RequestIdReused,
-    "version_required": ExpectedVersionRequired,
-}
-_OF_LEDGER: dict[str, type[LockstitchError]] = {
-    "tool_call_not_found": ToolCallNotFound,
-    "tool_call_ended": ToolCallEnded,
-    "tool_call_ambiguous": ToolCallAmbiguous,
-}
 
 
 def receipt(report: ChangeReport, change: Change, messages: Sequence[NewMessage] = ()) -> Receipt:
     """The receipt of a success; call `refusal` first."""
+    if report.commit_time is None:
+        raise ValueError("a success has a commit_time")
     key, count = change.session.key, report.new_messages
     first_seq = report.last_seq - count + 1 if count else 0
     own_ids = report.message_ids if report.message_ids is not None else [message.message_id for message in messages]
@@ -56,49 +45,34 @@ def receipt(report: ChangeReport, change: Change, messages: Sequence[NewMessage]
         ),
         tool_call_ids=tuple(ids.tool_call_id(key, report.version, place) for place in range(report.new_tool_calls)),
         memory_version=report.memory_version,
-        commit_time=_required(report.commit_time),
+        commit_time=report.commit_time,
         replayed=report.outcome == "replayed",
     )
 
 
 def refusal(report: ChangeReport, change: Change, content: Content) -> LockstitchError | None:
     """The error that a report stands for; None where it is a success."""
-    outcome = report.outcome
-    if outcome in _SUCCESSES:
+    if report.outcome in _SUCCESSES:
         return None
-    if outcome in _PLAIN:
-        return _PLAIN[outcome]()
-    if outcome in _OF_LEDGER:
-        return _OF_LEDGER[outcome](field=content.ledger[report.index - 1].field)
-    match outcome:
-        case "session_exists":
-            # A server-made id is a function of the request_id: meeting other content there is a reuse.
-            taken = RequestIdReused if ids.is_server_session_id(change.session.session_id) else SessionExists
-            return taken()
-        case "version_conflict" | "memory_conflict":
-            return _conflict(report, change)
-        case "message_id_exists":
-            return MessageIdExists(field=f"messages[{report.index - 1}].message_id")
-        case "tool_call_status":
-            return _status_refused(report, content)
-        case "expire_time_passed":
-            return InvalidField("expire_time", "must lie ahead, by the database's clock")
-        case "session_full":
-            return SessionFull("The session holds as many messages as it may.")
-        case "tool_call_full":
-            return InvalidField(content.ledger[report.index - 1].field, "the call holds as much of resources as it may")
-        case "memory_full":
-            field = content.memory.field if isinstance(content.memory, MemoryWrite) else "memory"
-            return InvalidField(field, "the working memory would grow larger than it may")
-        case _:
-            raise ValueError(outcome)
+    return _REFUSALS[report.outcome](report, change, content)
 
 
-def _conflict(report: ChangeReport, change: Change) -> VersionConflict:
-    of_memory = report.outcome == "memory_conflict"
-    expected = change.expected_memory_version if of_memory else change.expected_version
+def _session_exists(_: ChangeReport, change: Change, __: Content) -> LockstitchError:
+    # A server-made id is a function of the request_id: meeting other content there is a reuse.
+    return RequestIdReused() if ids.is_server_session_id(change.session.session_id) else SessionExists()
+
+
+def _session_conflict(report: ChangeReport, change: Change, _: Content) -> LockstitchError:
+    return _conflict("session", change.expected_version, report)
+
+
+def _memory_conflict(report: ChangeReport, change: Change, _: Content) -> LockstitchError:
+    return _conflict("memory", change.expected_memory_version, report)
+
+
+def _conflict(what: str, expected: int | None, report: ChangeReport) -> LockstitchError:
     return VersionConflict(
-        what="memory" if of_memory else "session",
+        what=what,
         expected_version=expected or 0,
         current_version=report.version,
         memory_version=report.memory_version,
@@ -106,7 +80,11 @@ def _conflict(report: ChangeReport, change: Change) -> VersionConflict:
     )
 
 
-def _status_refused(report: ChangeReport, content: Content) -> ToolCallStatusRefused:
+def _message_id_exists(report: ChangeReport, _: Change, __: Content) -> LockstitchError:
+    return MessageIdExists(field=f"messages[{report.index - 1}].message_id")
+
+
+def _tool_call_status(report: ChangeReport, _: Change, content: Content) -> LockstitchError:
     step = content.ledger[report.index - 1]
     status = "" if report.tool_call_status is None else report.tool_call_status.name
     if step.granted is not None:
@@ -116,8 +94,52 @@ def _status_refused(report: ChangeReport, content: Content) -> ToolCallStatusRef
     return ToolCallStatusRefused(sentence, field=step.field, metadata={"status": status})
 
 
-def _required(commit_time: datetime | None) -> datetime:
-    if commit_time is None:
-        message = "a success has a commit_time"
-        raise ValueError(message)
-    return commit_time
+def _tool_call_full(report: ChangeReport, _: Change, content: Content) -> LockstitchError:
+    field = content.ledger[report.index - 1].field
+    return InvalidField(field, "the tool call holds as much of resources and errors as it may")
+
+
+def _memory_full(_: ChangeReport, __: Change, content: Content) -> LockstitchError:
+    field = content.memory.path if isinstance(content.memory, MemoryWrite) else "memory"
+    return InvalidField(field, "the working memory would grow larger than it may")
+
+
+def _expire_time_passed(_: ChangeReport, __: Change, ___: Content) -> LockstitchError:
+    return InvalidField("expire_time", "must lie ahead, by the database's clock")
+
+
+def _session_full(_: ChangeReport, __: Change, ___: Content) -> LockstitchError:
+    return SessionFull("The session holds as many messages as it may.")
+
+
+Refusal = Callable[[ChangeReport, Change, Content], LockstitchError]
+
+
+def _plain(error: type[LockstitchError]) -> Refusal:
+    return lambda _, __, ___: error()
+
+
+def _of_step(error: type[LockstitchError]) -> Refusal:
+    return lambda report, _, content: error(field=content.ledger[report.index - 1].field)
+
+
+_REFUSALS: dict[str, Refusal] = {
+    "session_not_found": _plain(SessionNotFound),
+    "session_exists": _session_exists,
+    "session_closed": _plain(SessionClosed),
+    "session_expired": _plain(SessionExpired),
+    "session_full": _session_full,
+    "request_id_reused": _plain(RequestIdReused),
+    "version_required": _plain(ExpectedVersionRequired),
+    "version_conflict": _session_conflict,
+    "memory_conflict": _memory_conflict,
+    "memory_full": _memory_full,
+    "message_id_exists": _message_id_exists,
+    "tool_call_not_found": _of_step(ToolCallNotFound),
+    "tool_call_ended": _of_step(ToolCallEnded),
+    "tool_call_ambiguous": _of_step(ToolCallAmbiguous),
+    "tool_call_status": _tool_call_status,
+    "tool_call_full": _tool_call_full,
+    "expire_time_passed": _expire_time_passed,
+}
+"""Every word that the SQL functions refuse with."""

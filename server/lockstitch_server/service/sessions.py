@@ -114,6 +114,5 @@ class Sessions:
 
 def _session(report: ChangeReport) -> Session:
     if report.session is None:
-        message = "this change gives a session"
-        raise ValueError(message)
+        raise ValueError("this change gives a session")
     return report.session

@@ -27,8 +27,7 @@ class ToolCalls:
         if error is not None:
             raise error
         if report.tool_call is None:
-            message = "a change of a tool call gives the call"
-            raise ValueError(message)
+            raise ValueError("a change of a tool call gives the call")
         return report.tool_call, outcomes.receipt(report, change, content.messages)
 
     async def list(

@@ -1,21 +1,22 @@
 """Which failures of the database mean what."""
 
-import asyncio
-
 import asyncpg
+
+
+class ConnectionLost(Exception):
+    """The connection broke, or the database went away: the statement may or may not have been carried out."""
+
 
 LOST = (
     OSError,
     TimeoutError,
-    asyncio.IncompleteReadError,
     asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
     asyncpg.IdleSessionTimeoutError,
 )
-"""The connection broke, or the database went away: a statement on it may or may not have been carried out."""
+"""What a statement fails with when its connection is lost."""
 
 TRY_AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 """The statement was rolled back for a reason that passes."""

@@ -60,18 +60,16 @@ async def inspect(database_url: str) -> Inspection:
         connection = await asyncpg.connect(database_url, timeout=_CONNECT_SECONDS)
     except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         reason = str(error).strip() or type(error).__name__
-        message = f"the database cannot be reached: {reason}"
-        raise StartupError(message) from error
+        raise StartupError(f"the database cannot be reached: {reason}") from error
     try:
-        row = await connection.fetchrow(_QUERY, APP_ROLE)
+        (row,) = await connection.fetch(_QUERY, APP_ROLE)
         migrations = None
         if row["has_migrations"] and row["may_be_app"]:
             await connection.execute(f"set role {APP_ROLE}")
             found = await connection.fetch("select m.name from lockstitch.migrations m order by m.name")
             migrations = tuple(entry["name"] for entry in found)
     except asyncpg.PostgresError as error:
-        message = f"the database cannot be inspected: {error}"
-        raise StartupError(message) from error
+        raise StartupError(f"the database cannot be inspected: {error}") from error
     finally:
         await connection.close()
     return Inspection(

@@ -1,6 +1,7 @@
 """Reads a session's log: its commits with what they carried."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from lockstitch_server.model import Commit, Message, Method, Principal, Session, SessionRef, ToolCall
 from lockstitch_server.store import rows
@@ -71,7 +72,7 @@ class Log:
             fetched=log[0]["fetched"] if log else 0,
         )
 
-    async def _messages(self, ref: SessionRef, log: list[Row]) -> dict[int, list[Message]]:
+    async def _messages(self, ref: SessionRef, log: Sequence[Row]) -> dict[int, list[Message]]:
         messages: dict[int, list[Message]] = defaultdict(list)
         bearing = [row for row in log if row["c_new_messages"]]
         if bearing:
@@ -86,7 +87,7 @@ class Log:
                 messages[row["m_version"]].append(rows.message(row, ref.key))
         return messages
 
-    async def _tool_calls(self, ref: SessionRef, log: list[Row]) -> dict[int, list[ToolCall]]:
+    async def _tool_calls(self, ref: SessionRef, log: Sequence[Row]) -> dict[int, list[ToolCall]]:
         touched: list[tuple[int, int, int]] = []
         for row in log:
             version, changed = row["c_version"], row["c_changed_tool_calls"] or ()
@@ -99,11 +100,11 @@ class Log:
             found = await self._reading.fetch(
                 "tool_calls_at", ref.tenant_id, ref.key, requested_versions, positions, at, -1
             )
-            for tool_call in rows.tool_calls(iter(found), ref.key):
+            for tool_call in rows.tool_calls(found, ref.key):
                 tool_calls[tool_call.version].append(tool_call)
         return tool_calls
 
-    async def _sessions(self, ref: SessionRef, log: list[Row]) -> dict[int, Session]:
+    async def _sessions(self, ref: SessionRef, log: Sequence[Row]) -> dict[int, Session]:
         versions = [row["c_version"] for row in log if row["c_version"] == 1 or row["c_method"] in _STATE_CHANGES]
         if not versions:
             return {}

@@ -7,6 +7,7 @@ from datetime import timedelta
 import asyncpg
 
 from lockstitch_server.errors import DatabaseUnavailable, Overloaded
+from lockstitch_server.store import failures
 
 APP_ROLE = "lockstitch_app"
 _CONNECT_SECONDS = 5.0
@@ -35,7 +36,7 @@ class Pool:
         self._closed = False
 
     async def fetch(self, query: str, *args: object) -> list[asyncpg.Record]:
-        """Run one statement; raises Overloaded or DatabaseUnavailable when it was not sent."""
+        """Run one statement; raises Overloaded or DatabaseUnavailable where it was not sent, else ConnectionLost."""
         connection = await self._take()
         task = asyncio.ensure_future(self._run(connection, query, args))
         self._running.add(task)
@@ -59,6 +60,13 @@ class Pool:
     async def _run(self, connection: asyncpg.Connection, query: str, args: tuple[object, ...]) -> list[asyncpg.Record]:
         try:
             return await connection.fetch(query, *args)
+        except failures.LOST as error:
+            connection.terminate()
+            raise failures.ConnectionLost from error
+        except asyncpg.InterfaceError as error:
+            if connection.is_closed():
+                raise failures.ConnectionLost from error
+            raise
         finally:
             self._give_back(connection)
 

@@ -15,7 +15,6 @@ def load() -> dict[str, str]:
         parts = _NAME.split(file.read_text(encoding="utf-8"))
         for name, text in zip(parts[1::2], parts[2::2], strict=True):
             if name in queries:
-                message = f"query {name} stands twice"
-                raise ValueError(message)
+                raise ValueError(f"query {name} stands twice")
             queries[name] = "\n".join(line for line in text.splitlines() if not line.startswith("--")).strip()
     return queries

@@ -180,7 +180,7 @@ class Reader:
             limit,
             bytes_max,
         )
-        return tuple(rows.tool_calls(iter(found[1:]), ref.key)) if found else None
+        return tuple(rows.tool_calls(found[1:], ref.key)) if found else None
 
     async def memory_keys(self, ref: SessionRef, keys: Sequence[bytes]) -> dict[bytes, tuple[bytes, int]]:
         """Give (value, version) of each of these keys that working memory has."""

@@ -19,10 +19,10 @@ class Reading:
         """Read; where the connection breaks, read again on another. Raises DatabaseUnavailable."""
         try:
             return await self._pool.fetch(self._queries[query], *args)
-        except failures.LOST:
+        except failures.ConnectionLost:
             try:
                 return await self._pool.fetch(self._queries[query], *args)
-            except failures.LOST as error:
+            except failures.ConnectionLost as error:
                 raise DatabaseUnavailable from error
         except failures.NO_ROOM as error:
             raise DatabaseUnavailable from error

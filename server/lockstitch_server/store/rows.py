@@ -1,7 +1,7 @@
 """Turns rows into the model."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
 
 from lockstitch_server import ids
 from lockstitch_server.model import (
@@ -16,8 +16,12 @@ from lockstitch_server.model import (
     ToolCallStatus,
 )
 
-Row: TypeAlias = Mapping[str, Any]
-"""A database row: the one place where values have no types of their own."""
+
+class Row(Protocol):
+    """A database row: the one place where values have no types of their own."""
+
+    def __getitem__(self, column: str, /) -> Any: ...
+
 
 PRINCIPAL_ROLES = {CallerRole.USER: 1, CallerRole.ENGINE: 2, CallerRole.ADMIN: 3, CallerRole.SYSTEM: 4}
 PRINCIPAL_ROLES_BACK = {number: role for role, number in PRINCIPAL_ROLES.items()}
@@ -123,7 +127,7 @@ def tool_calls_of_arrays(row: Row, key: SessionKey) -> Iterator[ToolCall]:
     yield from tool_calls((dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)), key)
 
 
-def tool_calls(rows: Iterator[Row], key: SessionKey) -> Iterator[ToolCall]:
+def tool_calls(rows: Iterable[Row], key: SessionKey) -> Iterator[ToolCall]:
     """Tool calls, each with the body of the message that made it, which comes with the first of its calls only."""
     bodies: dict[int, bytes] = {}
     for row in rows:

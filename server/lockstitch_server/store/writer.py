@@ -75,8 +75,7 @@ class Writer:
     ) -> ChangeReport:
         memory = content.memory
         if isinstance(memory, MemoryPatch):
-            message = "a patch must meet the keys it changes before it is written"
-            raise TypeError(message)
+            raise TypeError("a patch must meet the keys it changes before it is written")
         row = await self._execute(
             query,
             *_head(change),
@@ -106,36 +105,29 @@ class Writer:
             message_ids=None if message_ids is None else tuple(message_ids),
             session=rows.session(row, tenant_id) if row.get("s_session_id") is not None else None,
             memory=rows.memory(row, row["r_memory_version"]) if "memory_keys" in row else None,
-            tool_call=next(rows.tool_calls(iter([row]), key)) if row.get("requested_version") is not None else None,
+            tool_call=next(rows.tool_calls([row], key)) if row.get("requested_version") is not None else None,
         )
 
     async def _execute(self, query: str, *args: object) -> asyncpg.Record:
         """Run a change; where the connection breaks, ask again: its request_id tells whether it was made."""
-        sent = False
-        for attempt in range(1, _ATTEMPTS + 1):
+        may_be_made = False
+        for _ in range(_ATTEMPTS):
             try:
-                (row,) = await self._pool.fetch(self._queries[query], *args)
+                return (await self._pool.fetch(self._queries[query], *args))[0]
+            except failures.ConnectionLost:
+                may_be_made = True
+            except failures.TRY_AGAIN:
+                continue
             except failures.NO_ROOM as error:
-                if not isinstance(error, failures.LOST):
-                    raise _overloaded() from error
-                sent = True
-            except failures.TRY_AGAIN as error:
-                if attempt == _ATTEMPTS:
-                    raise _overloaded() from error
-            except failures.LOST as error:
-                sent = True
-                if attempt == _ATTEMPTS:
-                    raise CommitOutcomeUnknown from error
-            except DatabaseUnavailable as error:
-                if sent:
-                    raise CommitOutcomeUnknown from error
+                raise _not_made() from error
+            except DatabaseUnavailable:
+                if may_be_made:
+                    break
                 raise
-            else:
-                return row
-        raise CommitOutcomeUnknown
+        raise CommitOutcomeUnknown if may_be_made else _not_made()
 
 
-def _overloaded() -> Overloaded:
+def _not_made() -> Overloaded:
     return Overloaded("The database could not carry the change out now; nothing was done.")
 
 

@@ -15,13 +15,12 @@ _FIELDS = {key.decode() for key in TYPED_KEYS} | {_EXTRA}
 
 def change(request: working_memory_pb2.MemoryChange, field: str, bytes_max: int) -> MemoryWrite | MemoryPatch:
     """Turn a change into keys to set and delete; a merge patch is yet to meet what it changes."""
-    request.replace.ClearField("version") if request.WhichOneof("change") == "replace" else None
     requested = request.SerializeToString(deterministic=True)
     match request.WhichOneof("change"):
         case "replace":
             values: dict[bytes, bytes | None] = {**keys_of(request.replace, f"{field}.replace", bytes_max)}
             return MemoryWrite(
-                field=f"{field}.replace", values=values, scope=MemoryScope.ALL, needs_guard=True, requested=requested
+                path=f"{field}.replace", values=values, scope=MemoryScope.ALL, needs_guard=True, requested=requested
             )
         case "set":
             return _set(request.set, f"{field}.set", bytes_max, requested)
@@ -29,7 +28,7 @@ def change(request: working_memory_pb2.MemoryChange, field: str, bytes_max: int)
             patch_field = f"{field}.merge_patch_json"
             patch = checks.json(request.merge_patch_json, patch_field, bytes_max)
             _members(patch, patch_field)
-            return MemoryPatch(patch=patch, field=patch_field, requested=requested)
+            return MemoryPatch(patch=patch, path=patch_field, requested=requested)
         case "keys":
             return _keys(request.keys, f"{field}.keys", bytes_max, requested)
         case _:
@@ -55,9 +54,7 @@ def _text_field(key: bytes) -> "working_memory_pb2.WorkingMemory._HasFieldArgTyp
     return "goal" if key == b"goal" else "next_action"
 
 
-def _set(
-    request: working_memory_pb2.MemorySet, field: str, bytes_max: int, requested: bytes
-) -> MemoryWrite:
+def _set(request: working_memory_pb2.MemorySet, field: str, bytes_max: int, requested: bytes) -> MemoryWrite:
     paths = list(request.update_mask.paths)
     if not paths:
         raise InvalidField(f"{field}.update_mask", "is required")
@@ -69,7 +66,7 @@ def _set(
     if _EXTRA in paths:
         values |= {key: value for key, value in given.items() if key not in TYPED_KEYS}
     return MemoryWrite(
-        field=field,
+        path=field,
         values=values,
         scope=MemoryScope.EXTRA if _EXTRA in paths else MemoryScope.NAMED,
         needs_guard=True,
@@ -88,7 +85,7 @@ def _keys(request: working_memory_pb2.MemoryKeys, field: str, bytes_max: int, re
     if not values:
         raise InvalidField(field, "names no key")
     check_typed(values, f"{field}.set")
-    return MemoryWrite(field=field, values=values, requested=requested)
+    return MemoryWrite(path=field, values=values, requested=requested)
 
 
 def _extra(text: str, field: str, bytes_max: int) -> dict[bytes, bytes]:

@@ -22,9 +22,7 @@ from lockstitch_server.model import (
 from lockstitch_server.service import json_text
 
 PARTS_MAX = 1000
-_OUTPUT_ONLY = ("seq", "version", "create_time", "elided_bytes")
-_COLUMNS = ("message_id", "role", "call_id")
-_ROLES = frozenset(MessageRole)
+_ROLES = frozenset(role.value for role in MessageRole)
 _PARTS_OF_EVERYBODY = frozenset({"text", "json", "blob"})
 _PARTS = {
     MessageRole.USER: _PARTS_OF_EVERYBODY,
@@ -65,8 +63,10 @@ def authorise(messages: Messages, principal: Principal, policy: Policy) -> None:
 def forget_output(messages: Messages) -> None:
     """Clear what only the server says, so that it is neither stored nor part of the request's digest."""
     for message in messages:
-        for name in _OUTPUT_ONLY:
-            message.ClearField(name)
+        message.ClearField("seq")
+        message.ClearField("version")
+        message.ClearField("create_time")
+        message.ClearField("elided_bytes")
 
 
 def check_sizes(messages: Messages, limits: MessageLimits) -> None:
@@ -102,7 +102,7 @@ def content_bytes(message: message_pb2.Message) -> int:
 
 
 def new_messages(messages: Messages, limits: MessageLimits) -> tuple[list[NewMessage], list[LedgerChange]]:
-    """Check messages and take them apart: what the store needs to see, the rest as bytes, and what they do to the ledger."""
+    """Check messages and take them apart: what the store needs to see, and what they do to the ledger."""
     taken: list[NewMessage] = []
     ledger: list[LedgerChange] = []
     for place, message in enumerate(messages):
@@ -124,9 +124,13 @@ def new_messages(messages: Messages, limits: MessageLimits) -> tuple[list[NewMes
                 )
             )
         message_id = message.message_id or None
-        event_time = checks.instant(message.event_time, f"{field}.event_time") if message.HasField("event_time") else None
-        for name in _COLUMNS:
-            message.ClearField(name)
+        event_time = None
+        if message.HasField("event_time"):
+            event_time = checks.instant(message.event_time, f"{field}.event_time")
+        # These have columns of their own.
+        message.ClearField("message_id")
+        message.ClearField("role")
+        message.ClearField("call_id")
         taken.append(
             NewMessage(
                 role=role,
@@ -145,7 +149,7 @@ def new_messages(messages: Messages, limits: MessageLimits) -> tuple[list[NewMes
 def _check(message: message_pb2.Message, field: str, limits: MessageLimits) -> str:
     """Check one message; gives the id of the call that it answers."""
     id_max = limits.id_characters_max
-    if message.role not in _ROLES:
+    if int(message.role) not in _ROLES:
         raise InvalidField(f"{field}.role", "is required, and must be one that there is")
     checks.identifier(message.message_id, f"{field}.message_id", id_max, required=False)
     if ids.is_server_message_id(message.message_id):
@@ -239,7 +243,7 @@ def fill(target: message_pb2.Message, message: Message, *, elided: bool = False)
     target.message_id = message.message_id
     target.seq = message.seq
     target.version = message.version
-    target.role = message.role.value
+    target.role = message_pb2.Role.ValueType(message.role)
     target.call_id = message.call_id
     checks.to_timestamp(message.create_time, target.create_time)
 

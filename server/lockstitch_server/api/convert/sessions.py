@@ -18,7 +18,7 @@ def fill(target: session_pb2.Session, session: Session) -> None:
     target.user_id = session.user_id
     target.agent = session.agent
     target.title = session.title
-    target.status = session.status.value
+    target.status = session_pb2.SessionStatus.ValueType(session.status)
     target.version = session.version
     target.last_seq = session.last_seq
     target.memory_version = session.memory_version
@@ -60,9 +60,7 @@ def labels(given: Mapping[str, str], field: str, *, labels_max: int, characters_
     return dict(given)
 
 
-def expiration(
-    kind: str | None, expire_time: Timestamp, ttl: Duration, idle_ttl: Duration | None = None
-) -> Expiration:
+def expiration(kind: str | None, expire_time: Timestamp, ttl: Duration, idle_ttl: Duration | None = None) -> Expiration:
     """Check how long a session is to live; `kind` says which of the first two was given."""
     return Expiration(
         expire_time=checks.instant(expire_time, "expire_time") if kind == "expire_time" else None,

@@ -50,7 +50,9 @@ def digest_of(value: str, field: str) -> bytes | None:
     return bytes.fromhex(match[1])
 
 
-def target(tool_call_id: str, call_id: str, key: SessionKey, prefix: str, id_max: int) -> tuple[tuple[int, int] | None, str | None]:
+def target(
+    tool_call_id: str, call_id: str, key: SessionKey, prefix: str, id_max: int
+) -> tuple[tuple[int, int] | None, str | None]:
     """Which call is meant: the ledger's key, or the provider's id."""
     if tool_call_id:
         checks.identifier(tool_call_id, f"{prefix}tool_call_id", id_max)
@@ -196,7 +198,7 @@ class Bodies:
 
 
 def fill(target: tool_call_pb2.ToolCall, call: ToolCall, bodies: Bodies, room: int) -> int:
-    """Write a call; gives the bytes of arguments and result that it took, at most `room` (the result is left out first)."""
+    """Write a call; gives the bytes of arguments and result that it took. Without room the result is left out first."""
     target.MergeFromString(call.detail)
     _merge_resources(target)
     _envelope(target, call)
@@ -233,7 +235,9 @@ def fill_without_messages(target: tool_call_pb2.ToolCall, call: ToolCall) -> Non
         target.result_json = call.result.decode()
 
 
-def fill_all(target: RepeatedCompositeFieldContainer[tool_call_pb2.ToolCall], calls: Iterable[ToolCall], room: int) -> None:
+def fill_all(
+    target: RepeatedCompositeFieldContainer[tool_call_pb2.ToolCall], calls: Iterable[ToolCall], room: int
+) -> None:
     """Write calls that share some room."""
     bodies = Bodies()
     for call in calls:
@@ -243,9 +247,7 @@ def fill_all(target: RepeatedCompositeFieldContainer[tool_call_pb2.ToolCall], ca
 def _unread_bytes(call: ToolCall) -> int:
     """The stored bytes of bodies that were not read."""
     unread = 0
-    if call.message_seq is not None and call.message_body is None:
-        unread += call.message_bytes
-    elif call.message_seq is None and call.arguments is None:
+    if call.message_body is None and call.arguments is None:
         unread += call.message_bytes
     if call.result_seq is not None and call.result_body is None:
         unread += call.result_bytes
@@ -257,7 +259,7 @@ def _envelope(target: tool_call_pb2.ToolCall, call: ToolCall) -> None:
     target.call_id = call.call_id
     target.name = call.name
     target.arguments_digest = f"sha256:{call.arguments_digest.hex()}"
-    target.status = call.status.value
+    target.status = tool_call_pb2.ToolCallStatus.ValueType(call.status)
     target.message_id = call.message_id
     target.result_message_id = call.result_message_id
     target.requested_version = call.requested_version
