@@ -17,7 +17,7 @@ SECONDS_MAX = 120
 
 
 def run(name: str, *arguments: str, environment: Mapping[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-W", "error", str(EXAMPLES / name), *arguments],
         env=os.environ | dict(environment or {}),
         capture_output=True,
@@ -25,7 +25,6 @@ def run(name: str, *arguments: str, environment: Mapping[str, str] | None = None
         timeout=SECONDS_MAX,
         check=False,
     )
-    return done
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.glob("*.py") if path.name not in OWN_SERVER))
