@@ -1,0 +1,55 @@
+"""The server's database seen from behind: the log, the disk, and how rows were updated."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import asyncpg
+
+from lockstitch_server.embedded import running_urls
+
+
+class Database:
+    """A superuser's view of the embedded Postgres that a server runs."""
+
+    def __init__(self, connection: "asyncpg.Connection[asyncpg.Record]") -> None:
+        """Use `looked_at`."""
+        self._connection = connection
+
+    async def version(self) -> str:
+        """Such as "18.6"."""
+        return str(await self._connection.fetchval("select current_setting('server_version')"))
+
+    async def log_bytes(self) -> int:
+        """How many bytes of log were ever written."""
+        return await self._number("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')")
+
+    async def checkpoint(self) -> str:
+        """Where the last checkpoint began: after it, the first change of a page writes the page whole."""
+        return str(await self._connection.fetchval("select redo_lsn::text from pg_control_checkpoint()"))
+
+    async def disk_bytes(self) -> int:
+        """What the schema's tables and their indexes take."""
+        return await self._number(
+            "select sum(pg_total_relation_size(oid)) from pg_class"
+            " where relnamespace = 'lockstitch'::regnamespace and relkind = 'r'"
+        )
+
+    async def session_updates(self) -> tuple[int, int]:
+        """How many updates of session rows there were, and how many of them left the indexes alone (HOT)."""
+        of_sessions = "from pg_stat_user_tables where schemaname = 'lockstitch' and relname = 'sessions'"
+        updated = await self._number(f"select n_tup_upd {of_sessions}")
+        return updated, await self._number(f"select n_tup_hot_upd {of_sessions}")
+
+    async def _number(self, query: str) -> int:
+        return int(await self._connection.fetchval(query))
+
+
+@asynccontextmanager
+async def looked_at(data_dir: Path) -> AsyncIterator[Database]:
+    """Connect to the Postgres of a running server's data folder."""
+    connection = await asyncpg.connect(running_urls(data_dir).superuser)
+    try:
+        yield Database(connection)
+    finally:
+        await connection.close()

@@ -1,0 +1,68 @@
+"""A long run of appends: what stays with the server, in the log and on the disk."""
+
+import asyncio
+from statistics import median
+
+import load
+import processes
+from results import Figure, Target
+from stage import Stage, message
+
+IN_FLIGHT = 32
+SESSIONS = 1000
+STRETCH = 1000
+WARM_UP = 10
+"""Of 100 stretches; the memory that a server takes to get going is not growth."""
+
+_MIB = 1024 * 1024
+_COUNTERS_SECONDS_MAX = 15.0
+
+
+async def many_appends(stage: Stage, *, appends: int) -> list[Target | Figure]:
+    """Append to 1,000 sessions in turn, and look at memory, log and disk on the way."""
+    sessions = await stage.sessions(SESSIONS)
+    pid = stage.server.process.pid
+
+    async def append(number: int) -> object:
+        return await sessions[number % SESSIONS].append(messages=[message()])
+
+    disk = await stage.database.disk_bytes()
+    updates = await _settled_updates(stage)
+    resident: list[int] = []
+    log: list[float] = []
+    checkpoint = ""
+    for first in range(0, appends, STRETCH):
+        before = await stage.database.log_bytes()
+        await load.run(append, calls=STRETCH, in_flight=IN_FLIGHT, first=first)
+        after, known = await stage.database.log_bytes(), await stage.database.checkpoint()
+        if known == checkpoint:  # else pages were written whole on their first change
+            log.append((after - before) / STRETCH)
+        checkpoint = known
+        resident.append(processes.resident_bytes(pid))
+    disk = await stage.database.disk_bytes() - disk
+    updated, hot = (new - old for new, old in zip(await _settled_updates(stage), updates, strict=True))
+    warm = resident[len(resident) * WARM_UP // 100]
+    return [
+        Target("memory_after_100000_appends", resident[-1] / warm, "<= 1.05"),
+        Target("wal_bytes_per_append", median(log), "<= 1170"),
+        Target("hot_updates_of_sessions", hot / updated, ">= 0.95"),
+        Figure(
+            "server's memory, after a tenth of them and at the end", f"{warm / _MIB:.1f}, {resident[-1] / _MIB:.1f} MiB"
+        ),
+        Figure(
+            "disk for 1,000 messages of 300 bytes, indexes and log of commits included",
+            f"{disk / appends * 1000 / 1024:.0f} KiB",
+        ),
+    ]
+
+
+async def _settled_updates(stage: Stage) -> tuple[int, int]:
+    """Backends report what they counted with a delay: wait until nothing comes any more."""
+    known = await stage.database.session_updates()
+    async with asyncio.timeout(_COUNTERS_SECONDS_MAX):
+        while True:
+            await asyncio.sleep(1.5)
+            fresh = await stage.database.session_updates()
+            if fresh == known:
+                return known
+            known = fresh

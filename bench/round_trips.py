@@ -1,0 +1,65 @@
+"""How often a call goes to the database and back, counted on the wire."""
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+from counting_proxy import CountingProxy, counting_proxy
+from lockstitch import Client
+from lockstitch_server.embedded import running_urls
+from lockstitch_server.server_process import ServerProcess
+from results import Figure, Target
+from stage import Stage, message
+
+_CALLS = 50
+
+
+async def of_each_call(stage: Stage) -> list[Target | Figure]:
+    """Put a second server on the same database, with a counter between them."""
+    app = running_urls(stage.server.data_dir).app
+    sockets = Path(unquote(parse_qs(urlsplit(app).query)["host"][0]))
+    with tempfile.TemporaryDirectory(prefix="lockstitch-bench-") as name:
+        folder = Path(name)
+        behind = app.replace(quote(str(sockets)), quote(str(folder)))
+        async with counting_proxy(folder, sockets / ".s.PGSQL.5432") as proxy:
+            server = await _started(folder / "data", behind)
+            try:
+                async with Client(server.target, token=server.token(tenant="bench", user="bench")) as client:
+                    return await _counted(client, proxy)
+            finally:
+                await asyncio.to_thread(server.stop)
+
+
+async def _started(data_dir: Path, database_url: str) -> ServerProcess:
+    """Start it in a thread: it talks to its database through us."""
+    return await asyncio.to_thread(ServerProcess.start, data_dir, environment={"LOCKSTITCH_DATABASE_URL": database_url})
+
+
+async def _counted(client: Client, proxy: CountingProxy) -> list[Target | Figure]:
+    session = await client.create(user_id="bench")
+
+    async def append() -> object:
+        return await session.append(messages=[message()])
+
+    async def get() -> object:
+        return await session.get(recent_messages=50, include_memory=True, include_open_tool_calls=True)
+
+    async def create() -> object:
+        return await client.create(user_id="bench", messages=[message()])
+
+    return [
+        Target("round_trips_create", await _a_call(create, proxy), "== 1"),
+        Target("round_trips_append", await _a_call(append, proxy), "== 1"),
+        Target("round_trips_get", await _a_call(get, proxy), "== 1"),
+        Figure("GetContext's round trips", f"{await _a_call(session.context, proxy):g}"),
+    ]
+
+
+async def _a_call(call: Callable[[], Awaitable[object]], proxy: CountingProxy) -> float:
+    await call()  # the first use of a statement on a connection prepares it
+    before = proxy.round_trips
+    for _ in range(_CALLS):
+        await call()
+    return (proxy.round_trips - before) / _CALLS

@@ -1,0 +1,54 @@
+"""Measures what we publish, all of it in one run: `make bench`."""
+
+import argparse
+import asyncio
+import os
+import sys
+import time
+from pathlib import Path
+
+import uvloop
+
+from endurance import many_appends
+from flatness import read_and_append
+from results import Results, commit, machine
+from round_trips import of_each_call
+from stage import made_stage
+from throughput import append_against_echo
+
+SECONDS_MAX = 600
+
+
+async def measure(*, quick: bool) -> Results:
+    """Run every measure on one stage; `quick` looks whether they run, at numbers that mean nothing."""
+    async with asyncio.timeout(SECONDS_MAX), made_stage() as stage:
+        results = Results(machine(await stage.database.version()), commit())
+        print(f"{results.commit} on {results.machine}\n", flush=True)
+        results.add(*await of_each_call(stage))
+        results.add(*await append_against_echo(stage, rounds=3 if quick else 15, calls=500 if quick else 4000))
+        results.add(
+            *await read_and_append(
+                stage, long=500 if quick else 5000, rounds=3 if quick else 15, calls=40 if quick else 200
+            )
+        )
+        results.add(*await many_appends(stage, appends=5_000 if quick else 100_000))
+    return results
+
+
+def main() -> int:
+    """Measure, write what came out, and fail where a target was missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a short run that writes no results")
+    quick = parser.parse_args().quick
+    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"  # our children become other programs at once
+    began = time.monotonic()
+    results = uvloop.run(measure(quick=quick))
+    print(f"\n{time.monotonic() - began:.0f} s", flush=True)
+    if quick:
+        return 0
+    results.write(Path(__file__).parent)
+    return 0 if all(target.is_met for target in results.targets) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
