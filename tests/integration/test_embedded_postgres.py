@@ -111,6 +111,19 @@ async def test_a_stranger_with_a_dead_postmasters_number_is_left_alone(folder: P
         stranger.kill()
 
 
+async def test_a_postmaster_that_was_killed_while_it_began_is_no_obstacle(
+    folder: Path, postgres_bin: Path | None
+) -> None:
+    pg = folder / "data/pg"
+    async with await EmbeddedPostgres.start(folder / "data", postgres_bin=postgres_bin):
+        lock = (pg / ".s.PGSQL.5432.lock").read_text()
+    for content in ("", "1\n"):
+        (pg / "data/postmaster.pid").write_text(content)
+        (pg / ".s.PGSQL.5432.lock").write_text(lock.replace(lock.split()[0], str(os.getpid())))
+        async with await EmbeddedPostgres.start(folder / "data", postgres_bin=postgres_bin) as running:
+            assert await query(running.owner_url, "select 1") == 1
+
+
 async def test_a_long_path_has_its_socket_elsewhere(folder: Path, postgres_bin: Path | None) -> None:
     data = folder / ("long" * 30) / "data"
     async with await EmbeddedPostgres.start(data, postgres_bin=postgres_bin) as running:

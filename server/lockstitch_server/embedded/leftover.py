@@ -8,8 +8,11 @@ from pathlib import Path
 
 import structlog
 
+from lockstitch_server.startup import StartupError
+
 POLL_SECONDS = 0.01
 QUIT_SECONDS_MAX = 10.0
+FILE_BYTES_MAX = 8192
 
 log = structlog.get_logger()
 
@@ -21,11 +24,9 @@ async def end_leftover(cluster: Path) -> None:
     told when it dies.
     """
     pid = _pid(cluster)
-    if pid is not None and not _is_ours(pid, cluster):
-        _disown(cluster)
     for sign, seconds in ((signal.SIGQUIT, QUIT_SECONDS_MAX), (signal.SIGKILL, QUIT_SECONDS_MAX)):
         if pid is None or not _is_ours(pid, cluster):
-            return
+            break
         log.warning("ending a postmaster that outlived its server", pid=pid, signal=sign.name)
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, sign)
@@ -33,6 +34,9 @@ async def end_leftover(cluster: Path) -> None:
             async with asyncio.timeout(seconds):
                 while _is_ours(pid, cluster):  # noqa: ASYNC110 - another's child: there is nothing to wait on
                     await asyncio.sleep(POLL_SECONDS)
+    if pid is not None and _is_ours(pid, cluster):
+        raise StartupError(f"a Postgres of an earlier server still runs as process {pid} and does not end")
+    _disown(cluster / "postmaster.pid")
 
 
 def _pid(cluster: Path) -> int | None:
@@ -41,18 +45,27 @@ def _pid(cluster: Path) -> int | None:
     return None
 
 
-def _disown(cluster: Path) -> None:
+def _disown(file: Path) -> None:
     """Put our own number in the place of a dead postmaster's.
 
-    That may have passed to a stranger, for whose sake Postgres would not start; its parent's it takes for stale. The
-    file stays, since Postgres finds the memory of surviving backends by it.
+    That may be a zombie nobody reaps, or have passed to a stranger, for whose sake Postgres would not start; its
+    parent's it takes for stale. The file stays, since Postgres finds the memory of surviving backends by it, unless it
+    is empty: then a kill cut its making off.
     """
-    descriptor = os.open(cluster / "postmaster.pid", os.O_RDWR | os.O_NOFOLLOW)
-    with open(descriptor, "r+", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor, not a path
-        _, *rest = file.read().splitlines()
-        file.seek(0)
-        file.truncate()
-        file.write("\n".join([str(os.getpid()), *rest, ""]))
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return
+    try:
+        _, _, rest = os.read(descriptor, FILE_BYTES_MAX).partition(b"\n")
+        if rest:
+            content = f"{os.getpid()}\n".encode() + rest
+            os.pwrite(descriptor, content, 0)  # one call, which a kill does not cut in two
+            os.ftruncate(descriptor, len(content))
+        else:
+            file.unlink()
+    finally:
+        os.close(descriptor)
 
 
 def _is_ours(pid: int, cluster: Path) -> bool:
