@@ -31,8 +31,7 @@ def serve(data_dir: Path) -> Iterator[Serve]:
 
     yield start
     for server in started:
-        if server.process.poll() is None:
-            server.stop()
+        server.stop()
 
 
 @pytest.fixture
