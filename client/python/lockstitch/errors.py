@@ -6,16 +6,17 @@
     ├── InvalidArgument      InvalidField · ExpectedVersionRequired · PageTokenInvalid · MessageTooLarge · BatchTooLarge
     ├── Unauthenticated      TokenMissing · TokenInvalid · TokenExpired
     ├── PermissionDenied     RoleNotAllowed
-    ├── NotFound             SessionNotFound · ToolCallNotFound
+    ├── NotFound             SessionNotFound · MessageNotFound · ToolCallNotFound
     ├── AlreadyExists        SessionExists · MessageIdExists
     ├── Conflict             VersionConflict
     ├── FailedPrecondition   SessionClosed · SessionExpired · ToolCallEnded · ToolCallStatusRefused · ToolCallAmbiguous
     ·
     │                        RequestIdReused
+    ├── OutOfRange           CursorAhead
     ├── ResourceExhausted    SessionFull
     ├── Unavailable          Draining · Overloaded · DatabaseUnavailable · CommitOutcomeUnknown
     ├── Internal             (the reason INTERNAL: a bug, with its incident_id)
-    └── DeadlineExceeded · Cancelled · OutOfRange · Unimplemented · DataLoss · Unknown
+    └── DeadlineExceeded · Cancelled · Unimplemented · DataLoss · Unknown
 
 A class is chosen by the machine-readable reason, never by text. A reason that this client does not know yet gives the
 base of its code, so ``except NotFound`` goes on catching what later servers add.
@@ -167,6 +168,10 @@ class SessionNotFound(NotFound):
     """There is no such session: none at all, or somebody else's."""
 
 
+class MessageNotFound(NotFound):
+    """There is no such message in this session."""
+
+
 class ToolCallNotFound(NotFound):
     """A result or change names a tool call that nobody made in this session."""
 
@@ -254,6 +259,15 @@ class OutOfRange(LockstitchError):
     """The position asked for lies outside what is kept."""
 
     code = grpc.StatusCode.OUT_OF_RANGE
+
+
+class CursorAhead(OutOfRange):
+    """A version was asked for that lies ahead of the session."""
+
+    @property
+    def current_version(self) -> int:
+        """The session's version now."""
+        return self._number("current_version")
 
 
 class ResourceExhausted(LockstitchError):

@@ -11,46 +11,46 @@ from google.rpc.status_pb2 import Status
 
 from lockstitch import errors
 from lockstitch.errors import FieldViolation, LockstitchError
-from lockstitch.v1.error_reason_pb2 import ErrorReason
 
 DOMAIN = "lockstitch.dev"
 """The ErrorInfo domain of the reasons that this package knows."""
 
 _DETAILS = "grpc-status-details-bin"
 _PUSHBACK = "grpc-retry-pushback-ms"
-_PREFIX = "ERROR_REASON_"
 
-CLASS_OF_REASON: Mapping[ErrorReason.ValueType, type[LockstitchError]] = MappingProxyType(
+CLASS_OF_REASON: Mapping[str, type[LockstitchError]] = MappingProxyType(
     {
-        ErrorReason.ERROR_REASON_INVALID_FIELD: errors.InvalidField,
-        ErrorReason.ERROR_REASON_EXPECTED_VERSION_REQUIRED: errors.ExpectedVersionRequired,
-        ErrorReason.ERROR_REASON_PAGE_TOKEN_INVALID: errors.PageTokenInvalid,
-        ErrorReason.ERROR_REASON_MESSAGE_TOO_LARGE: errors.MessageTooLarge,
-        ErrorReason.ERROR_REASON_BATCH_TOO_LARGE: errors.BatchTooLarge,
-        ErrorReason.ERROR_REASON_TOKEN_MISSING: errors.TokenMissing,
-        ErrorReason.ERROR_REASON_TOKEN_INVALID: errors.TokenInvalid,
-        ErrorReason.ERROR_REASON_TOKEN_EXPIRED: errors.TokenExpired,
-        ErrorReason.ERROR_REASON_ROLE_NOT_ALLOWED: errors.RoleNotAllowed,
-        ErrorReason.ERROR_REASON_SESSION_NOT_FOUND: errors.SessionNotFound,
-        ErrorReason.ERROR_REASON_TOOL_CALL_NOT_FOUND: errors.ToolCallNotFound,
-        ErrorReason.ERROR_REASON_SESSION_EXISTS: errors.SessionExists,
-        ErrorReason.ERROR_REASON_MESSAGE_ID_EXISTS: errors.MessageIdExists,
-        ErrorReason.ERROR_REASON_VERSION_CONFLICT: errors.VersionConflict,
-        ErrorReason.ERROR_REASON_SESSION_CLOSED: errors.SessionClosed,
-        ErrorReason.ERROR_REASON_SESSION_EXPIRED: errors.SessionExpired,
-        ErrorReason.ERROR_REASON_TOOL_CALL_ENDED: errors.ToolCallEnded,
-        ErrorReason.ERROR_REASON_TOOL_CALL_STATUS: errors.ToolCallStatusRefused,
-        ErrorReason.ERROR_REASON_TOOL_CALL_AMBIGUOUS: errors.ToolCallAmbiguous,
-        ErrorReason.ERROR_REASON_REQUEST_ID_REUSED: errors.RequestIdReused,
-        ErrorReason.ERROR_REASON_SESSION_FULL: errors.SessionFull,
-        ErrorReason.ERROR_REASON_DRAINING: errors.Draining,
-        ErrorReason.ERROR_REASON_OVERLOADED: errors.Overloaded,
-        ErrorReason.ERROR_REASON_DATABASE_UNAVAILABLE: errors.DatabaseUnavailable,
-        ErrorReason.ERROR_REASON_COMMIT_OUTCOME_UNKNOWN: errors.CommitOutcomeUnknown,
-        ErrorReason.ERROR_REASON_INTERNAL: errors.Internal,
+        "INVALID_FIELD": errors.InvalidField,
+        "EXPECTED_VERSION_REQUIRED": errors.ExpectedVersionRequired,
+        "PAGE_TOKEN_INVALID": errors.PageTokenInvalid,
+        "MESSAGE_TOO_LARGE": errors.MessageTooLarge,
+        "BATCH_TOO_LARGE": errors.BatchTooLarge,
+        "TOKEN_MISSING": errors.TokenMissing,
+        "TOKEN_INVALID": errors.TokenInvalid,
+        "TOKEN_EXPIRED": errors.TokenExpired,
+        "ROLE_NOT_ALLOWED": errors.RoleNotAllowed,
+        "SESSION_NOT_FOUND": errors.SessionNotFound,
+        "TOOL_CALL_NOT_FOUND": errors.ToolCallNotFound,
+        "MESSAGE_NOT_FOUND": errors.MessageNotFound,
+        "SESSION_EXISTS": errors.SessionExists,
+        "MESSAGE_ID_EXISTS": errors.MessageIdExists,
+        "VERSION_CONFLICT": errors.VersionConflict,
+        "SESSION_CLOSED": errors.SessionClosed,
+        "SESSION_EXPIRED": errors.SessionExpired,
+        "TOOL_CALL_ENDED": errors.ToolCallEnded,
+        "TOOL_CALL_STATUS": errors.ToolCallStatusRefused,
+        "TOOL_CALL_AMBIGUOUS": errors.ToolCallAmbiguous,
+        "REQUEST_ID_REUSED": errors.RequestIdReused,
+        "CURSOR_AHEAD": errors.CursorAhead,
+        "SESSION_FULL": errors.SessionFull,
+        "DRAINING": errors.Draining,
+        "OVERLOADED": errors.Overloaded,
+        "DATABASE_UNAVAILABLE": errors.DatabaseUnavailable,
+        "COMMIT_OUTCOME_UNKNOWN": errors.CommitOutcomeUnknown,
+        "INTERNAL": errors.Internal,
     }
 )
-"""The class of each reason of the wire."""
+"""The class of each reason, by the name that the wire has for it (an ``ErrorReason`` without its prefix)."""
 
 CLASS_OF_CODE: Mapping[grpc.StatusCode, type[LockstitchError]] = MappingProxyType(
     {
@@ -77,8 +77,6 @@ CLASS_OF_CODE: Mapping[grpc.StatusCode, type[LockstitchError]] = MappingProxyTyp
 )
 """The base class of each code, for reasons that a later server may add."""
 
-_CLASS_OF_NAME = {ErrorReason.Name(reason).removeprefix(_PREFIX): kind for reason, kind in CLASS_OF_REASON.items()}
-
 
 def error_of(failure: grpc.aio.AioRpcError, *, request_id: str = "") -> LockstitchError:
     """The typed error of a failed call; ``request_id`` is that of the change it was, if it was one."""
@@ -93,7 +91,7 @@ def error_of(failure: grpc.aio.AioRpcError, *, request_id: str = "") -> Lockstit
             violations += [FieldViolation(entry.field, entry.description) for entry in refused.field_violations]
         elif detail.Unpack(stated) and stated.domain == DOMAIN:
             info = stated
-    kind = _CLASS_OF_NAME.get(info.reason) or CLASS_OF_CODE.get(failure.code(), errors.Unknown)
+    kind = CLASS_OF_REASON.get(info.reason) or CLASS_OF_CODE.get(failure.code(), errors.Unknown)
     return kind(
         failure.details() or failure.code().name,
         reason=info.reason,

@@ -4,6 +4,7 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import CancelledError
 from datetime import timedelta
 from inspect import isawaitable
 from typing import Protocol, TypeVar
@@ -14,7 +15,7 @@ from google.protobuf.message import Message
 from lockstitch import retries
 from lockstitch.background import Background
 from lockstitch.connection import Connection, Endpoint
-from lockstitch.errors import InvalidField
+from lockstitch.errors import Cancelled, InvalidField
 from lockstitch.failures import error_of, pushback
 
 TokenSource = str | Callable[[], str | Awaitable[str]]
@@ -26,6 +27,7 @@ _Request_contra = TypeVar("_Request_contra", bound=Message, contravariant=True)
 _Response_co = TypeVar("_Response_co", bound=Message, covariant=True)
 _T = TypeVar("_T")
 
+_CLOSED_MEANWHILE = "The client was closed during the call."
 _Headers = Sequence[tuple[str, str]]
 
 
@@ -77,13 +79,16 @@ class Transport:
         """
         seconds = self._timeout_seconds if timeout is None else timeout.total_seconds()
         own, loop = self._own, asyncio.get_running_loop()
-        if own is not None and own.loop is loop:
-            return await self._attempts(own, rpc, request, seconds, request_id)
-        connection = self._background_connection()
+        connection = own if own is not None and own.loop is loop else self._background_connection()
         attempts = self._attempts(connection, rpc, request, seconds, request_id)
-        if connection.loop is loop:
-            return await attempts
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(attempts, connection.loop))
+        try:
+            if connection.loop is loop:
+                return await attempts
+            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(attempts, connection.loop))
+        except asyncio.CancelledError as given_up:
+            if self._closed and not _is_cancelled():
+                raise Cancelled(_CLOSED_MEANWHILE, request_id=request_id) from given_up
+            raise
 
     def run(self, awaitable: Awaitable[_T]) -> _T:
         """Waits for an awaitable in this thread, while the background loop runs it."""
@@ -92,7 +97,13 @@ class Transport:
             if asyncio.iscoroutine(awaitable):
                 awaitable.close()  # it will never run: no warning on top of the error
             raise RuntimeError("run() would wait for the very loop that it runs on: await instead.")
-        return asyncio.run_coroutine_threadsafe(_awaited(awaitable), loop).result()
+        waiting = asyncio.run_coroutine_threadsafe(_awaited(awaitable), loop)
+        try:
+            return waiting.result()
+        except CancelledError as given_up:
+            raise Cancelled(_CLOSED_MEANWHILE) from given_up
+        finally:
+            waiting.cancel()  # for a wait that was interrupted; what is done stays done
 
     async def close(self) -> None:
         """Closes what was opened, whichever loop asks. Later calls are refused."""
@@ -125,6 +136,7 @@ class Transport:
         deadline = now() + seconds
         backoff = retries.waits()
         while True:
+            self._refuse_closed()
             headers = self._headers or await self._fresh_headers()
             try:
                 response = await method(request, timeout=max(deadline - now(), 0.0), metadata=headers)
@@ -171,6 +183,12 @@ def _bearer(token: str) -> _Headers:
     if not token.isascii() or not token.isprintable():
         raise InvalidField("The token holds characters that no header can carry.")
     return (("authorization", f"Bearer {token}"),)
+
+
+def _is_cancelled() -> bool:
+    """Whether somebody asked to cancel the running task. A closed channel raises CancelledError without that."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from reprlib import repr as shortened
 from types import TracebackType
 from typing import Self
 
@@ -73,7 +74,7 @@ class Sendable:
         self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         if isinstance(error, UnicodeEncodeError):
-            raise refused(self._request, f"{error.object!r} {_surrogate(error)}") from error
+            raise refused(self._request, f"{shortened(error.object)} {_surrogate(error)}") from error
 
 
 def timestamp(instant: datetime | None, *, field: str) -> Timestamp | None:

@@ -24,10 +24,11 @@ def code_in_proto(reason: "ErrorReason.ValueType") -> str:
 
 @pytest.mark.parametrize("reason", REASONS, ids=ErrorReason.Name)
 def test_every_reason_has_a_class_of_its_own_under_the_base_of_its_code(reason: "ErrorReason.ValueType") -> None:
-    kind = CLASS_OF_REASON[reason]
+    name = ErrorReason.Name(reason).removeprefix("ERROR_REASON_")
+    kind = CLASS_OF_REASON[name]
     assert kind.code.name == code_in_proto(reason)
     assert issubclass(kind, CLASS_OF_CODE[kind.code])
-    assert [other for other, same in CLASS_OF_REASON.items() if same is kind] == [reason]
+    assert [other for other, same in CLASS_OF_REASON.items() if same is kind] == [name]
 
 
 def test_every_code_but_ok_has_a_base() -> None:

@@ -1,5 +1,7 @@
 import asyncio
 import gc
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +10,7 @@ from typing import Any
 import grpc
 import pytest
 
-from lockstitch import Client, SessionNotFound, user
+from lockstitch import Cancelled, Client, SessionNotFound, user
 from lockstitch.types import Message
 from lockstitch.v1.session_service_pb2 import ListMessagesResponse
 
@@ -135,6 +137,51 @@ def test_a_closed_client_says_so(scripted: Any, close: Callable[[Client], None])
     assert background_threads() == []
 
 
+@pytest.mark.parametrize("entered", [True, False])
+async def test_a_call_in_flight_is_given_up_when_its_client_is_closed(scripted: Any, *, entered: bool) -> None:
+    begun, over = threading.Event(), threading.Event()
+
+    def hang(_context: grpc.ServicerContext) -> Message:
+        begun.set()
+        over.wait(30)
+        return Message()
+
+    scripted.will(hang)
+    client = Client(scripted.target, token="t")
+    if entered:
+        await client.__aenter__()
+    call = asyncio.create_task(client.session("s").close(request_id="r"))
+    await asyncio.to_thread(begun.wait)
+    try:
+        await client.close()
+        with pytest.raises(Cancelled) as caught:
+            await call
+    finally:
+        over.set()
+    assert caught.value.request_id == "r"
+
+
+def test_a_call_that_is_waited_for_is_given_up_when_its_client_is_closed(scripted: Any) -> None:
+    begun, over = threading.Event(), threading.Event()
+
+    def hang(_context: grpc.ServicerContext) -> Message:
+        begun.set()
+        over.wait(30)
+        return Message()
+
+    scripted.will(hang)
+    client = Client(scripted.target, token="t")
+    with ThreadPoolExecutor(1) as threads:
+        waited = threads.submit(lambda: client.run(client.get("s")))
+        begun.wait()
+        try:
+            asyncio.run(client.close())
+            with pytest.raises(Cancelled, match="closed during the call"):
+                waited.result(30)
+        finally:
+            over.set()
+
+
 async def test_a_client_is_entered_once(scripted: Any) -> None:
     async with Client(scripted.target, token="t") as client:
         with pytest.raises(RuntimeError, match="open already"):
@@ -150,6 +197,26 @@ def test_a_client_that_nobody_holds_leaves_no_thread(scripted: Any) -> None:
     del client
     gc.collect()
     assert background_threads() == []
+
+
+def test_a_process_ends_quietly_with_a_client_left_open(scripted: Any) -> None:
+    script = f"""
+import asyncio
+from lockstitch import Client, user
+
+kept = Client({scripted.target!r}, token="t")
+kept.run(kept.session("s").append(messages=[user("one")]))
+
+async def main():
+    entered = Client({scripted.target!r}, token="t")
+    await entered.__aenter__()
+    await entered.session("s").append(messages=[user("two")])
+
+asyncio.run(main())
+"""
+    ended = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert texts(scripted) == ["one", "two"]
 
 
 def test_the_loop_that_entered_may_be_gone_when_it_is_closed(scripted: Any) -> None:
