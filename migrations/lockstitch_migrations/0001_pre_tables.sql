@@ -126,6 +126,12 @@ create table lockstitch.commits (
     digest bytea not null,
     traceparent text,
     memory_change bytea,
+    -- The message that it changed in its place, and the first and last of those that it removed.
+    updated_seq bigint,
+    removed_from bigint,
+    removed_to bigint,
+    -- Content of it was erased: its digest is empty then, and matches any request.
+    erased boolean not null default false,
     -- (requested_version, position) of each earlier tool call that it changed, flattened.
     changed_tool_calls bigint[],
     constraint commits_pk primary key (session_key, version),
@@ -149,6 +155,27 @@ create table lockstitch.messages (
 
 create unique index messages_by_message_id on lockstitch.messages (session_key, message_id) where message_id is not null;
 
+-- What messages were before they were changed or removed. An erased row keeps the message's place and loses its content.
+create table lockstitch.messages_history (
+    session_key uuid not null,
+    seq bigint not null,
+    version bigint not null,
+    until_version bigint not null,
+    create_time timestamptz not null,
+    event_time timestamptz,
+    role smallint not null,
+    removed boolean not null,
+    erased boolean not null default false,
+    tenant_id text collate "C" not null,
+    message_id text collate "C",
+    call_id text collate "C",
+    body bytea not null,
+    constraint messages_history_pk primary key (session_key, seq, version)
+);
+
+create index messages_history_by_message_id on lockstitch.messages_history (session_key, message_id)
+    where message_id is not null;
+
 -- Working memory: a row a top-level key, so that one changed key does not rewrite the rest. `version` is the commit that wrote it.
 create table lockstitch.memory (
     session_key uuid not null,
@@ -166,6 +193,7 @@ create table lockstitch.memory_history (
     tenant_id text collate "C" not null,
     memory_key bytea not null,
     value bytea not null,
+    erased boolean not null default false,
     constraint memory_history_pk primary key (session_key, memory_key, version)
 );
 
@@ -255,6 +283,11 @@ alter table lockstitch.messages force row level security;
 create policy messages_of_tenant on lockstitch.messages
     using (tenant_id = nullif(current_setting('app.tenant', true), ''));
 
+alter table lockstitch.messages_history enable row level security;
+alter table lockstitch.messages_history force row level security;
+create policy messages_history_of_tenant on lockstitch.messages_history
+    using (tenant_id = nullif(current_setting('app.tenant', true), ''));
+
 alter table lockstitch.memory enable row level security;
 alter table lockstitch.memory force row level security;
 create policy memory_of_tenant on lockstitch.memory
@@ -284,10 +317,11 @@ grant select, insert, update, delete on
     lockstitch.memory,
     lockstitch.tool_calls
 to lockstitch_app;
--- The log and the histories are written once.
-grant select, insert on
+-- The log and the histories are written once; only an erasure changes them.
+grant select, insert, update on
     lockstitch.commits,
     lockstitch.session_details_history,
+    lockstitch.messages_history,
     lockstitch.memory_history,
     lockstitch.tool_calls_history
 to lockstitch_app;

@@ -1,12 +1,18 @@
 -- Why: the statements on tenant rows, each one function that names the tenant first.
 -- Locks: nothing that exists. Takes: less than a second.
 
--- include: functions/session_expired_v1.sql
+-- include: functions/times_v1.sql
+-- include: functions/begin_change_v1.sql
+-- include: functions/message_reads_v1.sql
 -- include: functions/memory_write_v1.sql
 -- include: functions/ledger_write_v1.sql
+-- include: functions/message_removal_v1.sql
 -- include: functions/commit_v1.sql
+-- include: functions/remove_messages_v1.sql
+-- include: functions/message_update_v1.sql
+-- include: functions/session_details_write_v1.sql
 -- include: functions/set_status_v1.sql
 -- include: functions/tool_call_reads_v1.sql
 -- include: functions/session_reads_v1.sql
--- include: functions/message_reads_v1.sql
+-- include: functions/session_history_reads_v1.sql
 -- include: functions/commit_reads_v1.sql

@@ -151,14 +151,14 @@ async def _services(pool: Pool, settings: Settings) -> Services:
         max_size=settings.page_size_max,
         answer_bytes_max=settings.content_bytes_max,
     )
-    memories = Memories(writer, reader)
+    memories = Memories(writer, reader, paging)
     return Services(
         identity=identity,
         sessions=Sessions(writer, reader, paging),
         appends=Appends(writer, memories),
         memories=memories,
         tool_calls=ToolCalls(writer, reader, paging),
-        messages=Messages(reader, paging),
+        messages=Messages(writer, reader, paging),
         commits=Commits(Log(reading), paging),
         contexts=Contexts(reader),
     )

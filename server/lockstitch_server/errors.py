@@ -4,11 +4,12 @@ LockstitchError
 ├── InvalidArgument     InvalidField, ExpectedVersionRequired, PageTokenInvalid, MessageTooLarge, BatchTooLarge
 ├── Unauthenticated     TokenMissing, TokenInvalid, TokenExpired
 ├── PermissionDenied    RoleNotAllowed
-├── NotFound            SessionNotFound, ToolCallNotFound
+├── NotFound            SessionNotFound, MessageNotFound, ToolCallNotFound
 ├── AlreadyExists       SessionExists, MessageIdExists
 ├── Aborted             VersionConflict
 ├── FailedPrecondition  SessionClosed, SessionExpired, ToolCallEnded, ToolCallStatusRefused, ToolCallAmbiguous,
 │                       RequestIdReused
+├── OutOfRange          CursorAhead
 ├── ResourceExhausted   SessionFull
 ├── Unavailable         Draining, Overloaded, DatabaseUnavailable, CommitOutcomeUnknown
 └── Internal            InternalError
@@ -69,6 +70,10 @@ class FailedPrecondition(LockstitchError):
     """The state does not allow it."""
 
 
+class OutOfRange(LockstitchError):
+    """It lies beyond what there is."""
+
+
 class ResourceExhausted(LockstitchError):
     """There is no room."""
 
@@ -96,8 +101,7 @@ class ExpectedVersionRequired(InvalidArgument):
 
     reason = "EXPECTED_VERSION_REQUIRED"
     sentence = (
-        "A memory replace or set was computed from what was there: "
-        "it needs expected_version, expected_memory_version or force."
+        "A value computed from what was there needs expected_version (for memory, expected_memory_version) or force."
     )
 
 
@@ -156,6 +160,13 @@ class SessionNotFound(NotFound):
 
     reason = "SESSION_NOT_FOUND"
     sentence = "There is no such session."
+
+
+class MessageNotFound(NotFound):
+    """There is no such message in this session."""
+
+    reason = "MESSAGE_NOT_FOUND"
+    sentence = "There is no such message."
 
 
 class ToolCallNotFound(NotFound):
@@ -239,6 +250,17 @@ class RequestIdReused(FailedPrecondition):
 
     reason = "REQUEST_ID_REUSED"
     sentence = "The request_id was used for another request."
+
+
+class CursorAhead(OutOfRange):
+    """A version lies ahead of the session."""
+
+    reason = "CURSOR_AHEAD"
+
+    def __init__(self, current_version: int, field: str) -> None:
+        """`current_version` is the newest there is."""
+        sentence = f"The session is at version {current_version}."
+        super().__init__(sentence, field=field, metadata={"current_version": str(current_version)})
 
 
 class SessionFull(ResourceExhausted):

@@ -8,6 +8,7 @@ from lockstitch_server.model import SessionKey
 
 _SERVER_SESSION_PREFIX = "sess_"
 _MESSAGE_PREFIX = "msg_"
+_MESSAGE = re.compile(r"msg_([0-9a-f]{16})_([1-9][0-9]{0,17})")
 _TOOL_CALL = re.compile(r"call_([0-9a-f]{16})_([1-9][0-9]{0,17})_(0|[1-9][0-9]{0,8})")
 
 
@@ -34,6 +35,12 @@ def is_server_session_id(session_id: str) -> bool:
 def message_id(key: SessionKey, seq: int) -> str:
     """The id of a message whose sender named none."""
     return f"{_MESSAGE_PREFIX}{key.hex[:16]}_{seq}"
+
+
+def parse_message_id(key: SessionKey, candidate: str) -> int | None:
+    """The seq of a server's id of a message of this session; None for anything else."""
+    match = _MESSAGE.fullmatch(candidate)
+    return int(match[2]) if match is not None and match[1] == key.hex[:16] else None
 
 
 def is_server_message_id(candidate: str) -> bool:

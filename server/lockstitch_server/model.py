@@ -76,6 +76,9 @@ class Method(IntEnum):
     COMPLETE_TOOL_CALL = 5
     CLOSE_SESSION = 6
     RESTORE_SESSION = 7
+    UPDATE_SESSION = 8
+    REMOVE_MESSAGES = 9
+    UPDATE_MESSAGE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +213,40 @@ class NewSession:
 
 
 @dataclass(frozen=True, slots=True)
+class Removal:
+    """Which messages are taken back: the newest so many, or all from a seq on."""
+
+    last: int | None
+    from_seq: int | None
+    erase: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MessageUpdate:
+    """What a message becomes. It is named by its seq, where the id is a server's, or by its caller's id."""
+
+    seq: int | None
+    message_id: str | None
+    message: NewMessage
+    tool_calls: tuple[LedgerChange, ...]
+    """The calls that it makes, or the one that it answers."""
+    erase: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionUpdate:
+    """What a session's fields become; a field that is not in `fields` stays."""
+
+    fields: frozenset[str]
+    title: str
+    labels: dict[str, str]
+    metadata: bytes
+    expire_time: datetime | None
+    idle_ttl: timedelta | None
+    erase: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Content:
     """The content of one commit."""
 
@@ -217,6 +254,8 @@ class Content:
     ledger: tuple[LedgerChange, ...] = ()
     memory: MemoryWrite | MemoryPatch | None = None
     allow_orphans: bool = False
+    erase: bool = False
+    """Whether every historic copy of what this replaces is deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +310,8 @@ class Message:
     create_time: datetime
     body: bytes | None
     body_bytes: int
+    removed_version: int = 0
+    erased: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +352,8 @@ class Memory:
 
     values: dict[bytes, bytes]
     version: int
+    erased: bool = False
+    """Whether values that it held at that version were erased since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +370,9 @@ class Commit:
     messages: tuple[Message, ...]
     tool_calls: tuple[ToolCall, ...]
     session: Session | None
+    removed: tuple[int, int] | None
+    """The first and last seq of the messages that it removed."""
+    erased: bool
 
 
 @dataclass(frozen=True, slots=True)

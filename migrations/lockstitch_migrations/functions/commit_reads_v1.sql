@@ -6,7 +6,8 @@ create function lockstitch.list_commits_v1(
 ) returns table (
     c_version bigint, c_request_hash uuid, c_commit_time timestamptz, c_last_seq bigint, c_new_messages smallint,
     c_new_tool_calls smallint, c_method smallint, c_principal_role smallint, c_principal_subject text, c_traceparent text,
-    c_memory_change bytea, c_changed_tool_calls bigint[], fetched bigint
+    c_memory_change bytea, c_changed_tool_calls bigint[], c_updated_seq bigint, c_removed_from bigint, c_removed_to bigint,
+    c_erased boolean, fetched bigint
 ) language plpgsql stable set plan_cache_mode = force_custom_plan as $$
 declare
     v_version bigint;
@@ -24,7 +25,8 @@ begin
 
     return query
         select w.version, w.request_hash, w.commit_time, w.last_seq, w.new_messages, w.new_tool_calls, w.method, w.principal_role,
-            w.principal_subject, w.traceparent, w.memory_change, w.changed_tool_calls, w.fetched
+            w.principal_subject, w.traceparent, w.memory_change, w.changed_tool_calls, w.updated_seq, w.removed_from, w.removed_to,
+            w.erased, w.fetched
         from (
             select n.*, count(*) over () as fetched, row_number() over by_place as place,
                 sum(
@@ -43,11 +45,28 @@ begin
                 limit p_limit
             ) as n
             left join lateral (
-                select sum(octet_length(m.body) + 512) as bytes
-                from lockstitch.messages m
-                where m.session_key = p_session_key and m.tenant_id = p_tenant
-                    and m.seq > n.last_seq - n.new_messages and m.seq <= n.last_seq
-            ) as b on n.new_messages > 0
+                select sum(m.bytes + 512) as bytes
+                from (
+                    select octet_length(l.body) as bytes
+                    from lockstitch.messages l
+                    where l.session_key = p_session_key and l.tenant_id = p_tenant
+                        and l.seq between n.last_seq - n.new_messages + 1 and n.last_seq
+                    union all
+                    select octet_length(h.body)
+                    from lockstitch.messages_history h
+                    where h.session_key = p_session_key and h.tenant_id = p_tenant and h.version = n.version
+                        and h.seq between n.last_seq - n.new_messages + 1 and n.last_seq
+                    union all
+                    select octet_length(u.body)
+                    from lockstitch.messages u
+                    where u.session_key = p_session_key and u.tenant_id = p_tenant and u.seq = n.updated_seq
+                    union all
+                    select octet_length(o.body)
+                    from lockstitch.messages_history o
+                    where o.session_key = p_session_key and o.tenant_id = p_tenant and o.seq = n.updated_seq
+                        and o.version = n.version
+                ) as m
+            ) as b on n.new_messages > 0 or n.updated_seq is not null
             window by_place as (order by case when p_descending then -n.version else n.version end)
         ) as w
         where w.running <= p_bytes_max or w.place = 1

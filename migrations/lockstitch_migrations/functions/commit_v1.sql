@@ -8,6 +8,9 @@
 -- p_create: 0 never, 1 if missing, 2 must not exist.
 -- Ledger steps (p_op): 1 record, 2 answered by a message of the caller, 3 update, 4 complete. The message that a step 4 names is
 -- the result it writes, and is stored only for a call that a message made.
+--
+-- p_remove_last and p_remove_from take messages from the end before the content is stored. That has to be done before the ledger's
+-- steps are thought through, so a refusal after it is raised as LS001, for remove_messages_v1 to undo and to answer.
 create function lockstitch.commit_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text,
     p_method smallint, p_request uuid, p_digest bytea, p_subject text, p_principal_role smallint, p_traceparent text,
@@ -23,6 +26,7 @@ create function lockstitch.commit_v1(
     p_create smallint, p_user text, p_agent text, p_title text, p_label_keys text[], p_label_values text[],
     p_metadata bytea, p_expire_time timestamptz, p_ttl interval, p_idle_ttl interval,
     p_session_messages_max integer, p_memory_bytes_max integer,
+    p_remove_last bigint, p_remove_from bigint, p_erase boolean,
     out r_outcome text, out r_index integer, out r_version bigint, out r_last_seq bigint, out r_memory_version bigint,
     out r_new_messages integer, out r_new_tool_calls integer, out r_commit_time timestamptz, out r_status smallint,
     out r_call_version bigint, out r_call_position integer, out r_message_ids text[]
@@ -38,6 +42,7 @@ declare
     v_plan lockstitch.ledger_plan_v1;
     v_memory lockstitch.memory_plan_v1;
     v_memory_changed boolean := false;
+    v_removed lockstitch.removal_v1;
 begin
     perform set_config('app.tenant', p_tenant, true);
 
@@ -93,7 +98,9 @@ begin
         if p_create = 2 then
             select * into v_commit from lockstitch.commits c
             where c.session_key = p_session_key and c.tenant_id = p_tenant and c.version = 1;
-            if not found or v_commit.method <> p_method or v_commit.digest <> p_digest then
+            if not found or v_commit.method <> p_method
+                or (v_commit.digest <> p_digest and not v_commit.erased)
+            then
                 r_outcome := 'session_exists';
                 return;
             end if;
@@ -102,7 +109,7 @@ begin
             where c.session_key = p_session_key and c.tenant_id = p_tenant and c.request_hash = p_request;
         end if;
         if found then
-            if v_commit.method <> p_method or v_commit.digest <> p_digest then
+            if v_commit.method <> p_method or (v_commit.digest <> p_digest and not v_commit.erased) then
                 r_outcome := 'request_id_reused';
                 return;
             end if;
@@ -117,9 +124,10 @@ begin
             r_call_position := v_commit.changed_tool_calls[2];
             if v_commit.new_messages > 0 then
                 select array_agg(m.message_id order by m.seq) into r_message_ids
-                from lockstitch.messages m
-                where m.session_key = p_session_key and m.tenant_id = p_tenant
-                    and m.seq > v_commit.last_seq - v_commit.new_messages and m.seq <= v_commit.last_seq;
+                from lockstitch.messages_of_commits_v1(
+                    p_tenant, p_session_key, v_commit.version, v_commit.version,
+                    v_commit.last_seq - v_commit.new_messages + 1, v_commit.last_seq, null
+                ) as m;
             end if;
             return;
         end if;
@@ -153,6 +161,13 @@ begin
             r_outcome := 'version_required';
             return;
         end if;
+    end if;
+
+    if p_remove_last is not null or p_remove_from is not null then
+        v_removed := lockstitch.take_messages_v1(
+            p_tenant, p_session_key, v_session.version + 1, p_remove_last, p_remove_from, p_erase
+        );
+        v_session.message_count := v_session.message_count - v_removed.count;
     end if;
 
     -- The ledger's steps are thought through first; nothing is written yet.
@@ -191,6 +206,10 @@ begin
                     select from lockstitch.messages m
                     where m.session_key = p_session_key and m.tenant_id = p_tenant and m.message_id = i.message_id
                 )
+                or exists (
+                    select from lockstitch.messages_history h
+                    where h.session_key = p_session_key and h.tenant_id = p_tenant and h.message_id = i.message_id
+                )
                 or i.message_id = any(p_message_ids[:i.place - 1])
             )
             order by i.place
@@ -216,7 +235,9 @@ begin
         v_memory_changed := v_memory.changed;
     end if;
 
-    if r_outcome is null and not v_created and v_stored = 0 and not coalesce(v_plan.changed, false) and not v_memory_changed then
+    if r_outcome is null and not v_created and v_stored = 0 and not coalesce(v_plan.changed, false) and not v_memory_changed
+        and coalesce(v_removed.count, 0) = 0
+    then
         r_outcome := 'unchanged';
         r_new_messages := 0;
         r_new_tool_calls := 0;
@@ -226,6 +247,9 @@ begin
     if r_outcome is not null then
         if v_created then
             delete from lockstitch.sessions s where s.session_key = p_session_key and s.tenant_id = p_tenant;
+        end if;
+        if v_removed.count > 0 then
+            raise exception using errcode = 'LS001', message = r_outcome, detail = concat_ws(' ', r_index, r_status);
         end if;
         return;
     end if;
@@ -242,11 +266,12 @@ begin
     insert into lockstitch.commits (
         session_key, version, request_hash, commit_time, last_seq, memory_version, last_activity_time, message_count,
         new_messages, new_tool_calls, method, principal_role, tenant_id, principal_subject, digest, traceparent,
-        memory_change, changed_tool_calls
+        memory_change, removed_from, removed_to, changed_tool_calls
     ) values (
         p_session_key, r_version, p_request, v_now, r_last_seq, r_memory_version, null, v_session.message_count + v_stored,
         v_stored, r_new_tool_calls, p_method, p_principal_role, p_tenant, p_subject, p_digest, p_traceparent,
-        case when v_memory_changed then p_memory_change end, v_plan.changed_calls
+        case when v_memory_changed then p_memory_change end, v_removed.first_seq, v_removed.last_seq,
+        v_removed.changed_calls || v_plan.changed_calls
     );
 
     if v_stored = 1 and v_count = 1 then
@@ -274,7 +299,7 @@ begin
         );
     end if;
     if v_memory_changed then
-        perform lockstitch.write_memory_v1(p_tenant, p_session_key, r_version, v_memory);
+        perform lockstitch.write_memory_v1(p_tenant, p_session_key, r_version, v_memory, p_erase);
     end if;
     if v_created then
         insert into lockstitch.session_details (
@@ -299,7 +324,7 @@ begin
         last_activity_time = v_now,
         message_count = v_session.message_count + v_stored,
         memory_bytes = v_session.memory_bytes + coalesce(v_memory.bytes_delta, 0),
-        activity_minute = floor(extract(epoch from v_now) / 60)::integer
+        activity_minute = lockstitch.minute_v1(v_now)
     where s.session_key = p_session_key and s.tenant_id = p_tenant;
 end
 $$;

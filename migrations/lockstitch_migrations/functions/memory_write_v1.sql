@@ -61,9 +61,10 @@ begin
 end
 $$;
 
--- Carries a change of memory out: what goes moves to the history.
+-- Carries a change of memory out: what goes moves to the history. An erasure then deletes every historic value of the keys that went,
+-- and from the log what the commits that wrote them were asked for.
 create function lockstitch.write_memory_v1(
-    p_tenant text, p_session_key uuid, p_version bigint, p_plan lockstitch.memory_plan_v1
+    p_tenant text, p_session_key uuid, p_version bigint, p_plan lockstitch.memory_plan_v1, p_erase boolean
 ) returns void language plpgsql as $$
 begin
     if p_plan.gone_keys is not null then
@@ -75,6 +76,17 @@ begin
         insert into lockstitch.memory_history (session_key, version, until_version, tenant_id, memory_key, value)
         select p_session_key, gone.version, p_version, p_tenant, gone.memory_key, gone.value
         from gone;
+    end if;
+    if p_erase then
+        with erased as (
+            update lockstitch.memory_history h set value = '', erased = true
+            where h.session_key = p_session_key and h.tenant_id = p_tenant and h.memory_key = any(p_plan.gone_keys)
+                and not h.erased
+            returning h.version
+        )
+        update lockstitch.commits c set memory_change = null, digest = '', erased = true
+        from (select distinct version from erased) as e
+        where c.session_key = p_session_key and c.tenant_id = p_tenant and c.version = e.version;
     end if;
     if p_plan.new_keys is not null then
         insert into lockstitch.memory (session_key, version, tenant_id, memory_key, value)

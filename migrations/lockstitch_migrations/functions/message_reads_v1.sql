@@ -6,7 +6,7 @@ create function lockstitch.list_messages_v1(
     p_scan_max integer, p_bytes_max bigint
 ) returns table (
     m_seq bigint, m_version bigint, m_role smallint, m_id text, m_call_id text, m_create_time timestamptz, m_bytes integer,
-    m_body bytea, m_scanned integer, m_last_scanned bigint, m_matched integer
+    m_body bytea, m_removed_version bigint, m_erased boolean, m_scanned integer, m_last_scanned bigint, m_matched integer
 ) language plpgsql stable as $$
 declare
     v_seqs bigint[];
@@ -55,7 +55,8 @@ begin
     return next;
 
     return query
-        select w.seq, w.version, w.role, w.message_id, w.call_id, w.create_time, w.bytes, w.body, null::integer, null::bigint, null::integer
+        select w.seq, w.version, w.role, w.message_id, w.call_id, w.create_time, w.bytes, w.body, null::bigint, false,
+            null::integer, null::bigint, null::integer
         from (
             select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body) as bytes, m.body, k.place,
                 sum(octet_length(m.body) + 512) over (order by k.place) as running
@@ -67,18 +68,140 @@ begin
 end
 $$;
 
--- Messages by seq range, for commits that are read; what they hold is bounded by the commits' page.
-create function lockstitch.messages_between_v1(p_tenant text, p_session_key uuid, p_first_seq bigint, p_last_seq bigint)
-returns table (
+-- The same with removed messages in their places. Planned anew at each call, since the direction is a parameter of its one statement.
+create function lockstitch.list_messages_with_removed_v1(
+    p_tenant text, p_session_key uuid, p_session_id text, p_owner text, p_after_seq bigint, p_before_seq bigint,
+    p_event_after timestamptz, p_event_before timestamptz, p_descending boolean, p_roles smallint[], p_limit integer,
+    p_scan_max integer, p_bytes_max bigint
+) returns table (
     m_seq bigint, m_version bigint, m_role smallint, m_id text, m_call_id text, m_create_time timestamptz, m_bytes integer,
-    m_body bytea
-) language plpgsql stable as $$
+    m_body bytea, m_removed_version bigint, m_erased boolean, m_scanned integer, m_last_scanned bigint, m_matched integer
+) language plpgsql stable set plan_cache_mode = force_custom_plan as $$
+declare
+    v_seqs bigint[];
+begin
+    perform set_config('app.tenant', p_tenant, true);
+    select s.version into m_version
+    from lockstitch.sessions s
+    where s.session_key = p_session_key and s.tenant_id = p_tenant and s.session_id = p_session_id
+        and (p_owner is null or s.user_id = p_owner);
+    if not found then
+        return;
+    end if;
+
+    select array_agg(n.seq order by n.place) filter (where n.shown), count(*), max(n.seq) filter (where n.place = n.places)
+    into v_seqs, m_scanned, m_last_scanned
+    from (
+        select u.seq,
+            (p_roles is null or u.role = any(p_roles))
+            and (p_event_after is null or u.event_time >= p_event_after)
+            and (p_event_before is null or u.event_time < p_event_before) as shown,
+            row_number() over (order by case when p_descending then -u.seq else u.seq end) as place,
+            count(*) over () as places
+        from (
+            (
+                select m.seq, m.role, m.event_time
+                from lockstitch.messages m
+                where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq > p_after_seq and m.seq < p_before_seq
+                order by case when p_descending then m.seq end desc, case when not p_descending then m.seq end
+                limit p_scan_max
+            )
+            union all
+            (
+                select h.seq, h.role, h.event_time
+                from lockstitch.messages_history h
+                where h.session_key = p_session_key and h.tenant_id = p_tenant and h.seq > p_after_seq and h.seq < p_before_seq
+                    and h.removed
+                order by case when p_descending then h.seq end desc, case when not p_descending then h.seq end
+                limit p_scan_max
+            )
+        ) as u
+        order by case when p_descending then -u.seq else u.seq end
+        limit p_scan_max
+    ) as n;
+    m_matched := coalesce(cardinality(v_seqs), 0);
+    return next;
+
+    return query
+        select w.seq, w.version, w.role, w.message_id, w.call_id, w.create_time, w.bytes, w.body, w.removed_version, w.erased,
+            null::integer, null::bigint, null::integer
+        from (
+            select l.*, k.place, sum(l.bytes + 512) over (order by k.place) as running
+            from unnest(v_seqs[:p_limit]) with ordinality as k (seq, place)
+            cross join lateral (
+                select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body) as bytes, m.body,
+                    null::bigint as removed_version, false as erased
+                from lockstitch.messages m
+                where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq = k.seq
+                union all
+                select h.seq, h.version, h.role, h.message_id, h.call_id, h.create_time, octet_length(h.body), h.body,
+                    h.until_version, h.erased
+                from lockstitch.messages_history h
+                where h.session_key = p_session_key and h.tenant_id = p_tenant and h.seq = k.seq and h.removed
+            ) as l
+        ) as w
+        where w.running <= p_bytes_max or w.place = 1
+        order by w.place;
+end
+$$;
+
+-- What commits stored, as they stored it: appended messages lie between two seqs, changed ones are named. Volatile, so that it sees
+-- what an earlier part of its statement wrote.
+create function lockstitch.messages_of_commits_v1(
+    p_tenant text, p_session_key uuid, p_first_version bigint, p_last_version bigint, p_first_seq bigint, p_last_seq bigint,
+    p_updated_seqs bigint[]
+) returns table (
+    seq bigint, version bigint, role smallint, message_id text, call_id text, create_time timestamptz, bytes integer, body bytea,
+    removed_version bigint, erased boolean
+) language plpgsql volatile as $$
 begin
     perform set_config('app.tenant', p_tenant, true);
     return query
-        select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body), m.body
+        select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body), m.body, null::bigint, false
         from lockstitch.messages m
-        where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq between p_first_seq and p_last_seq
-        order by m.seq;
+        where m.session_key = p_session_key and m.tenant_id = p_tenant and m.version between p_first_version and p_last_version
+            and m.seq between p_first_seq and p_last_seq
+        union all
+        select h.seq, h.version, h.role, h.message_id, h.call_id, h.create_time, octet_length(h.body), h.body, null::bigint, h.erased
+        from lockstitch.messages_history h
+        where h.session_key = p_session_key and h.tenant_id = p_tenant and h.version between p_first_version and p_last_version
+            and h.seq between p_first_seq and p_last_seq
+        union all
+        select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body), m.body, null::bigint, false
+        from lockstitch.messages m
+        where m.session_key = p_session_key and m.tenant_id = p_tenant and m.version between p_first_version and p_last_version
+            and m.seq = any(p_updated_seqs) and (m.seq between p_first_seq and p_last_seq) is not true
+        union all
+        select h.seq, h.version, h.role, h.message_id, h.call_id, h.create_time, octet_length(h.body), h.body, null::bigint, h.erased
+        from lockstitch.messages_history h
+        where h.session_key = p_session_key and h.tenant_id = p_tenant and h.version between p_first_version and p_last_version
+            and h.seq = any(p_updated_seqs) and (h.seq between p_first_seq and p_last_seq) is not true
+        order by 1, 2;
+end
+$$;
+
+-- The messages that a commit removed, newest first, while they fit, each with how many there were. Volatile, likewise.
+create function lockstitch.removed_messages_v1(p_tenant text, p_session_key uuid, p_version bigint, p_bytes_max bigint)
+returns table (
+    m_seq bigint, m_version bigint, m_role smallint, m_id text, m_call_id text, m_create_time timestamptz, m_bytes integer,
+    m_body bytea, m_removed_version bigint, m_erased boolean, m_total bigint
+) language plpgsql volatile as $$
+begin
+    perform set_config('app.tenant', p_tenant, true);
+    return query
+        select w.seq, w.version, w.role, w.message_id, w.call_id, w.create_time, w.bytes, w.body, p_version, w.erased, w.total
+        from (
+            select h.seq, h.version, h.role, h.message_id, h.call_id, h.create_time, octet_length(h.body) as bytes, h.body, h.erased,
+                count(*) over () as total,
+                row_number() over (order by h.seq desc) as place,
+                sum(octet_length(h.body) + 512) over (order by h.seq desc) as running
+            from lockstitch.commits c
+            join lockstitch.messages_history h
+                on h.session_key = p_session_key and h.tenant_id = p_tenant and h.seq between c.removed_from and c.removed_to
+                and h.until_version = p_version and h.removed
+            where c.session_key = p_session_key and c.tenant_id = p_tenant and c.version = p_version
+        ) as w
+        where w.running <= p_bytes_max or w.place = 1
+        order by w.place;
 end
 $$;

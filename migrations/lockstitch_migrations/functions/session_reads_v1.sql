@@ -32,18 +32,20 @@ $$;
 
 -- The working memory as it was after the commit p_version. Volatile, like session_at_v1.
 create function lockstitch.memory_at_v1(
-    p_tenant text, p_session_key uuid, p_version bigint, out memory_keys bytea[], out memory_values bytea[]
+    p_tenant text, p_session_key uuid, p_version bigint,
+    out memory_keys bytea[], out memory_values bytea[], out memory_erased boolean
 ) language plpgsql volatile as $$
 begin
     perform set_config('app.tenant', p_tenant, true);
-    select array_agg(m.memory_key), array_agg(m.value)
-    into memory_keys, memory_values
+    select array_agg(m.memory_key) filter (where not m.erased), array_agg(m.value) filter (where not m.erased),
+        coalesce(bool_or(m.erased), false)
+    into memory_keys, memory_values, memory_erased
     from (
-        select l.memory_key, l.value
+        select l.memory_key, l.value, false as erased
         from lockstitch.memory l
         where l.session_key = p_session_key and l.tenant_id = p_tenant and l.version <= p_version
         union all
-        select h.memory_key, h.value
+        select h.memory_key, h.value, h.erased
         from lockstitch.memory_history h
         where h.session_key = p_session_key and h.tenant_id = p_tenant
             and h.version <= p_version and h.until_version > p_version
@@ -173,7 +175,7 @@ begin
         into c_requested_versions, c_positions, c_part_indexes, c_versions, c_message_seqs, c_result_seqs, c_ended_versions,
             c_create_times, c_start_times, c_end_times, c_statuses, c_call_ids, c_names, c_arguments_digests, c_details, c_arguments, c_results,
             c_message_ids, c_result_message_ids, c_message_bytes, c_result_bytes, c_message_bodies, c_result_bodies
-        from lockstitch.tool_calls_with_bodies_v1(p_tenant, p_session_key, v_calls, p_call_bytes_max) as c;
+        from lockstitch.tool_calls_with_bodies_v1(p_tenant, p_session_key, v_calls, null, p_call_bytes_max) as c;
     end if;
     return next;
 end
@@ -184,7 +186,7 @@ $$;
 -- size. Planned anew at each call: which index serves depends on which filters are given.
 create function lockstitch.list_sessions_v1(
     p_tenant text, p_user text, p_agent text, p_statuses smallint[], p_label_keys text[], p_label_values text[],
-    p_active_after timestamptz, p_active_before timestamptz,
+    p_created_after timestamptz, p_created_before timestamptz, p_active_after timestamptz, p_active_before timestamptz,
     p_cursor_minute integer, p_cursor_time timestamptz, p_cursor_id text, p_limit integer, p_bytes_max bigint
 ) returns table (
     s_session_id text, s_user_id text, s_agent text, s_create_time timestamptz, s_version bigint, s_last_seq bigint,
@@ -220,13 +222,27 @@ begin
                     and (p_user is null or s.user_id = p_user)
                     and (p_agent is null or s.agent = p_agent)
                     and (p_statuses is null or x.computed_status = any(p_statuses))
+                    and (p_created_after is null or s.create_time >= p_created_after)
+                    and (p_created_before is null or s.create_time < p_created_before)
+                    -- By minutes for the index, then exactly.
+                    and (p_active_after is null or s.activity_minute >= lockstitch.minute_v1(p_active_after))
+                    and (p_active_before is null or s.activity_minute <= lockstitch.minute_v1(p_active_before))
                     and (p_active_after is null or s.last_activity_time >= p_active_after)
                     and (p_active_before is null or s.last_activity_time < p_active_before)
                     and s.activity_minute <= p_cursor_minute
                     and (s.activity_minute, s.last_activity_time, s.session_id) < (p_cursor_minute, p_cursor_time, p_cursor_id)
+                    -- The first label may lead the search; the others are looked at session by session.
+                    and (
+                        cardinality(p_label_keys) = 0
+                        or s.session_key in (
+                            select t.session_key
+                            from lockstitch.session_labels t
+                            where t.tenant_id = p_tenant and t.label_key = p_label_keys[1] and t.label_value = p_label_values[1]
+                        )
+                    )
                     and not exists (
                         select
-                        from unnest(p_label_keys, p_label_values) as l (label_key, label_value)
+                        from unnest(p_label_keys[2:], p_label_values[2:]) as l (label_key, label_value)
                         where not exists (
                             select
                             from lockstitch.session_labels t

@@ -26,9 +26,23 @@ create type lockstitch.tool_call_row_v1 as (
     result_body bytea
 );
 
--- Adds to calls, in their order, the messages they refer to.
+-- A message as it was after the commit p_at, for a call that refers to it.
+create function lockstitch.message_at_v1(
+    p_tenant text, p_session_key uuid, p_seq bigint, p_at bigint, out message_id text, out body bytea
+) returns setof record language sql stable as $$
+    select m.message_id, m.body
+    from lockstitch.messages m
+    where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq = p_seq and m.version <= p_at
+    union all
+    select h.message_id, h.body
+    from lockstitch.messages_history h
+    where h.session_key = p_session_key and h.tenant_id = p_tenant and h.seq = p_seq
+        and h.version <= p_at and h.until_version > p_at
+$$;
+
+-- Adds to calls, in their order, the messages they refer to, as these were after the commits p_at (null: now).
 create function lockstitch.tool_calls_with_bodies_v1(
-    p_tenant text, p_session_key uuid, p_calls lockstitch.tool_calls[], p_bytes_max bigint
+    p_tenant text, p_session_key uuid, p_calls lockstitch.tool_calls[], p_at bigint[], p_bytes_max bigint
 ) returns setof lockstitch.tool_call_row_v1 language sql stable as $$
     select b.requested_version, b.position, b.part_index, b.version, b.message_seq, b.result_seq, b.ended_version, b.create_time,
         b.start_time, b.end_time, b.status, b.call_id, b.name, b.arguments_digest, b.detail,
@@ -46,10 +60,12 @@ create function lockstitch.tool_calls_with_bodies_v1(
                 coalesce(octet_length(r.body), octet_length(c.result)) as result_bytes, m.body as message_body, r.body as result_body,
                 c.message_seq is null or row_number() over (partition by c.message_seq order by c.place) = 1 as is_first
             from (select u.*, row_number() over () as place from unnest(p_calls) as u) as c
-            left join lockstitch.messages m
-                on m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq = c.message_seq
-            left join lockstitch.messages r
-                on r.session_key = p_session_key and r.tenant_id = p_tenant and r.seq = c.result_seq
+            left join lateral lockstitch.message_at_v1(
+                p_tenant, p_session_key, c.message_seq, coalesce(p_at[c.place], 9223372036854775807)
+            ) as m on true
+            left join lateral lockstitch.message_at_v1(
+                p_tenant, p_session_key, c.result_seq, coalesce(p_at[c.place], 9223372036854775807)
+            ) as r on true
         ) as a
     ) as b
     order by b.place
@@ -61,10 +77,11 @@ create function lockstitch.tool_calls_at_v1(
 ) returns setof lockstitch.tool_call_row_v1 language plpgsql volatile as $$
 declare
     v_calls lockstitch.tool_calls[];
+    v_at bigint[];
 begin
     perform set_config('app.tenant', p_tenant, true);
-    select array_agg(coalesce(live.call, past.call) order by k.place)
-    into v_calls
+    select array_agg(coalesce(live.call, past.call) order by k.place), array_agg(k.at order by k.place)
+    into v_calls, v_at
     from unnest(p_requested_versions, p_positions, p_at) with ordinality as k (requested_version, position, at, place)
     left join lateral (
         select c as call
@@ -84,7 +101,7 @@ begin
             and h.version <= k.at and h.until_version > k.at
     ) as past on live.call is null
     where not (live.call is null and past.call is null);
-    return query select * from lockstitch.tool_calls_with_bodies_v1(p_tenant, p_session_key, v_calls, p_bytes_max);
+    return query select * from lockstitch.tool_calls_with_bodies_v1(p_tenant, p_session_key, v_calls, v_at, p_bytes_max);
 end
 $$;
 
@@ -118,6 +135,6 @@ begin
         order by c.requested_version, c.position
         limit p_limit
     ) as p;
-    return query select * from lockstitch.tool_calls_with_bodies_v1(p_tenant, p_session_key, v_calls, p_bytes_max);
+    return query select * from lockstitch.tool_calls_with_bodies_v1(p_tenant, p_session_key, v_calls, null, p_bytes_max);
 end
 $$;

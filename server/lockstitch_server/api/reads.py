@@ -19,10 +19,29 @@ def readable(session_id: str, requests: Requests) -> SessionRef:
     return requests.ref(session_id)
 
 
-def get_session(request: pb.GetSessionRequest, requests: Requests) -> tuple[SessionRef, int]:
-    """GetSession: the session, and how many of its newest messages."""
+def get_session(request: pb.GetSessionRequest, requests: Requests) -> tuple[SessionRef, int, int | None]:
+    """GetSession: the session, how many of its newest messages, and at which version."""
     ref = readable(request.session_id, requests)
-    return ref, checks.not_negative(request.recent_messages, "recent_messages")
+    at_version = version(request.at_version) if request.HasField("at_version") else None
+    return ref, checks.not_negative(request.recent_messages, "recent_messages"), at_version
+
+
+def get_memory(request: pb.GetMemoryRequest, requests: Requests) -> tuple[SessionRef, int | None]:
+    """GetMemory: the session, and at which version."""
+    ref = readable(request.session_id, requests)
+    return ref, version(request.at_version) if request.HasField("at_version") else None
+
+
+def version(at_version: int) -> int:
+    """Check an at_version."""
+    if at_version < 1:
+        raise InvalidField("at_version", "must be 1 or more")
+    return at_version
+
+
+def list_memory_versions(request: pb.ListMemoryVersionsRequest, requests: Requests) -> tuple[SessionRef, PageRequest]:
+    """ListMemoryVersions."""
+    return readable(request.session_id, requests), requests.page(request, request)
 
 
 def list_sessions(request: pb.ListSessionsRequest, requests: Requests) -> tuple[SessionFilter, PageRequest] | None:
@@ -42,6 +61,12 @@ def list_sessions(request: pb.ListSessionsRequest, requests: Requests) -> tuple[
         agent=checks.identifier(request.agent, "agent", id_max, required=False) or None,
         statuses=statuses or None,
         labels=sessions.labels(request.labels, "labels", labels_max=settings.labels_max, characters_max=id_max),
+        created_after=(
+            checks.instant(request.created_after, "created_after") if request.HasField("created_after") else None
+        ),
+        created_before=(
+            checks.instant(request.created_before, "created_before") if request.HasField("created_before") else None
+        ),
         active_after=(
             checks.instant(request.active_after, "active_after") if request.HasField("active_after") else None
         ),
@@ -66,6 +91,7 @@ def list_messages(request: pb.ListMessagesRequest, requests: Requests) -> tuple[
         event_before=checks.instant(request.event_before, "event_before") if request.HasField("event_before") else None,
         descending=request.descending,
         roles=roles or None,
+        show_removed=request.show_removed,
     )
     return ref, shown, requests.page(request, request)
 

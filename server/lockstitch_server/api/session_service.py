@@ -8,7 +8,12 @@ from google.protobuf.message import Message
 
 from lockstitch.v1 import session_service_pb2 as pb
 from lockstitch.v1 import session_service_pb2_grpc, tool_call_pb2
-from lockstitch_server.api import answers, changes, reads
+from lockstitch_server.api import answers, reads
+from lockstitch_server.api.changes import append as append_changes
+from lockstitch_server.api.changes import memory as memory_changes
+from lockstitch_server.api.changes import messages as message_changes
+from lockstitch_server.api.changes import sessions as session_changes
+from lockstitch_server.api.changes import tool_calls as tool_call_changes
 from lockstitch_server.api.convert import commits, memory, messages, sessions, tool_calls
 from lockstitch_server.api.interceptor import Context
 from lockstitch_server.api.requests import Requests
@@ -39,7 +44,7 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
 
     async def CreateSession(self, request: pb.CreateSessionRequest, context: Context) -> pb.CreateSessionResponse:
         """See the proto."""
-        change, new, content = await _taken(changes.create_session, request, self._requests)
+        change, new, content = await _taken(session_changes.create_session, request, self._requests)
         session, receipt = await self._services.sessions.create(change, new, content)
         response = pb.CreateSessionResponse()
         sessions.fill(response.session, session)
@@ -48,12 +53,13 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
 
     async def GetSession(self, request: pb.GetSessionRequest, context: Context) -> pb.GetSessionResponse:
         """See the proto."""
-        ref, recent = reads.get_session(request, self._requests)
+        ref, recent, at_version = reads.get_session(request, self._requests)
         answer = await self._services.sessions.get(
             ref,
             recent_messages=recent,
             include_memory=request.include_memory,
             include_open_tool_calls=request.include_open_tool_calls,
+            at_version=at_version,
         )
         return answers.session(answer)
 
@@ -70,7 +76,7 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
 
     async def Append(self, request: pb.AppendRequest, context: Context) -> pb.AppendResponse:
         """See the proto."""
-        change, content, create = await _taken(changes.append, request, self._requests)
+        change, content, create = await _taken(append_changes.append, request, self._requests)
         receipt = await self._services.appends.append(change, content, create)
         response = pb.AppendResponse()
         sessions.fill_receipt(response.receipt, receipt, self._epoch)
@@ -78,7 +84,7 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
 
     async def UpdateMemory(self, request: pb.UpdateMemoryRequest, context: Context) -> pb.UpdateMemoryResponse:
         """See the proto."""
-        change, content = await _taken(changes.update_memory, request, self._requests)
+        change, content = await _taken(memory_changes.update_memory, request, self._requests)
         changed, receipt = await self._services.memories.update(change, content)
         response = pb.UpdateMemoryResponse()
         memory.fill(response.memory, changed)
@@ -87,14 +93,24 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
 
     async def GetMemory(self, request: pb.GetMemoryRequest, context: Context) -> pb.GetMemoryResponse:
         """See the proto."""
-        found = await self._services.memories.get(reads.readable(request.session_id, self._requests))
+        found = await self._services.memories.get(*reads.get_memory(request, self._requests))
         response = pb.GetMemoryResponse()
         memory.fill(response.memory, found)
         return response
 
+    async def ListMemoryVersions(
+        self, request: pb.ListMemoryVersionsRequest, context: Context
+    ) -> pb.ListMemoryVersionsResponse:
+        """See the proto."""
+        page = await self._services.memories.list_versions(*reads.list_memory_versions(request, self._requests))
+        response = pb.ListMemoryVersionsResponse(next_page_token=page.next_page_token)
+        for found in page.items:
+            memory.fill(response.memories.add(), found)
+        return response
+
     async def UpdateToolCall(self, request: pb.UpdateToolCallRequest, context: Context) -> pb.UpdateToolCallResponse:
         """See the proto."""
-        change, content = changes.update_tool_call(request, self._requests)
+        change, content = tool_call_changes.update_tool_call(request, self._requests)
         tool_call, receipt = await self._services.tool_calls.change(change, content)
         response = pb.UpdateToolCallResponse()
         _fill_one(response.tool_call, tool_call)
@@ -105,7 +121,7 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
         self, request: pb.CompleteToolCallRequest, context: Context
     ) -> pb.CompleteToolCallResponse:
         """See the proto."""
-        change, content = await _taken(changes.complete_tool_call, request, self._requests)
+        change, content = await _taken(tool_call_changes.complete_tool_call, request, self._requests)
         tool_call, receipt = await self._services.tool_calls.change(change, content)
         response = pb.CompleteToolCallResponse()
         _fill_one(response.tool_call, tool_call)
@@ -127,6 +143,25 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
             messages.fill(response.messages.add(), message)
         return response
 
+    async def RemoveMessages(self, request: pb.RemoveMessagesRequest, context: Context) -> pb.RemoveMessagesResponse:
+        """See the proto."""
+        change, removal, content = await _taken(message_changes.remove_messages, request, self._requests)
+        removed, receipt = await self._services.messages.remove(change, removal, content)
+        response = pb.RemoveMessagesResponse(removed_count=removed.count)
+        for message in removed.messages:
+            messages.fill(response.removed.add(), message)
+        sessions.fill_receipt(response.receipt, receipt, self._epoch)
+        return response
+
+    async def UpdateMessage(self, request: pb.UpdateMessageRequest, context: Context) -> pb.UpdateMessageResponse:
+        """See the proto."""
+        change, update = await _taken(message_changes.update_message, request, self._requests)
+        message, receipt = await self._services.messages.update(change, update)
+        response = pb.UpdateMessageResponse()
+        messages.fill(response.message, message)
+        sessions.fill_receipt(response.receipt, receipt, self._epoch)
+        return response
+
     async def ListCommits(self, request: pb.ListCommitsRequest, context: Context) -> pb.ListCommitsResponse:
         """See the proto."""
         ref, page, after_version, descending = reads.list_commits(request, self._requests)
@@ -141,9 +176,18 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
         ref, limits = reads.get_context(request, self._requests)
         return answers.context(await self._services.contexts.get(ref, limits))
 
+    async def UpdateSession(self, request: pb.UpdateSessionRequest, context: Context) -> pb.UpdateSessionResponse:
+        """See the proto."""
+        change, update, needs_guard = session_changes.update_session(request, self._requests)
+        session, receipt = await self._services.sessions.update(change, update, needs_guard=needs_guard)
+        response = pb.UpdateSessionResponse()
+        sessions.fill(response.session, session)
+        sessions.fill_receipt(response.receipt, receipt, self._epoch)
+        return response
+
     async def CloseSession(self, request: pb.CloseSessionRequest, context: Context) -> pb.CloseSessionResponse:
         """See the proto."""
-        change, reason = changes.close_session(request, self._requests)
+        change, reason = session_changes.close_session(request, self._requests)
         session, receipt = await self._services.sessions.set_status(change, SessionStatus.CLOSED, close_reason=reason)
         response = pb.CloseSessionResponse()
         sessions.fill(response.session, session)
@@ -152,7 +196,7 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
 
     async def RestoreSession(self, request: pb.RestoreSessionRequest, context: Context) -> pb.RestoreSessionResponse:
         """See the proto."""
-        change, life = changes.restore_session(request, self._requests)
+        change, life = session_changes.restore_session(request, self._requests)
         session, receipt = await self._services.sessions.set_status(change, SessionStatus.ACTIVE, expiration=life)
         response = pb.RestoreSessionResponse()
         sessions.fill(response.session, session)

@@ -17,6 +17,9 @@ class Claim(Enum):
     LIST_SESSIONS = "list sessions"
     APPEND_USER_MESSAGE = "append USER messages"
     CLOSE_SESSION = "close sessions"
+    UPDATE_TITLE = "change a session's title"
+    UPDATE_SESSION = "change more of a session than its title"
+    CHANGE_MESSAGES = "remove or change messages"
     RESTORE_SESSION = "restore sessions"
     ANSWER_APPROVAL = "answer approvals"
     WRITE_OTHER_ROLES = "write messages that are not USER's"
@@ -38,6 +41,9 @@ _ALLOWED = {
     Claim.APPEND_USER_MESSAGE: _EVERYBODY,
     Claim.CLOSE_SESSION: _EVERYBODY,
     Claim.RESTORE_SESSION: _EVERYBODY,
+    Claim.UPDATE_TITLE: _EVERYBODY,
+    Claim.UPDATE_SESSION: _ENGINES,
+    Claim.CHANGE_MESSAGES: _ENGINES,
     Claim.ANSWER_APPROVAL: _EVERYBODY,
     Claim.WRITE_OTHER_ROLES: _ENGINES,
     Claim.WRITE_ORIGINAL: _ENGINES,

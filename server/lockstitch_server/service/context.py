@@ -7,7 +7,7 @@ from lockstitch_server.errors import SessionNotFound
 from lockstitch_server.model import Memory, Message, MessageRole, Session, SessionRef, ToolCall
 from lockstitch_server.service import budget
 from lockstitch_server.service.sessions import OPEN_TOOL_CALLS_MAX
-from lockstitch_server.store.reader import Reader
+from lockstitch_server.store.reader import Reader, SessionParts
 from lockstitch_server.store.results import SessionView
 
 MESSAGES_DEFAULT, MESSAGES_MAX = 200, 1000
@@ -57,11 +57,13 @@ class Contexts:
         """Give the context of a session's next turn."""
         view = await self._reader.get_session(
             ref,
-            messages=min(limits.messages or MESSAGES_DEFAULT, MESSAGES_MAX),
-            memory=True,
-            open_calls=OPEN_TOOL_CALLS_MAX,
-            ended_calls=RECENT_TOOL_CALLS,
-            bytes_max=budget.ANSWER_BYTES,
+            SessionParts(
+                messages=min(limits.messages or MESSAGES_DEFAULT, MESSAGES_MAX),
+                memory=True,
+                open_calls=OPEN_TOOL_CALLS_MAX,
+                ended_calls=RECENT_TOOL_CALLS,
+                bytes_max=budget.ANSWER_BYTES,
+            ),
         )
         if view is None:
             raise SessionNotFound

@@ -8,7 +8,10 @@ import orjson
 from lockstitch_server.errors import InvalidField, Overloaded, SessionNotFound
 from lockstitch_server.model import Change, Content, Memory, MemoryPatch, MemoryWrite, Receipt, SessionRef
 from lockstitch_server.service import json_text, outcomes
-from lockstitch_server.store.reader import Reader
+from lockstitch_server.service.commits import VERSION_MAX
+from lockstitch_server.service.paging import Page, PageRequest, Paging
+from lockstitch_server.service.sessions import at_or_raise
+from lockstitch_server.store.reader import Reader, SessionParts
 from lockstitch_server.store.results import ChangeReport
 from lockstitch_server.store.writer import Writer
 
@@ -21,10 +24,11 @@ _MERGES_MAX = 100
 class Memories:
     """Reads and changes working memory."""
 
-    def __init__(self, writer: Writer, reader: Reader) -> None:
-        """The reader gives the keys that a nested patch changes."""
+    def __init__(self, writer: Writer, reader: Reader, paging: Paging) -> None:
+        """The reader gives the keys that a nested patch changes; pages are cut as `paging` says."""
         self._writer = writer
         self._reader = reader
+        self._paging = paging
 
     async def update(self, change: Change, content: Content) -> tuple[Memory, Receipt]:
         """Change memory; gives it as of the receipt's version."""
@@ -33,12 +37,30 @@ class Memories:
             raise ValueError("a memory update gives memory")
         return report.memory, outcomes.receipt(report, change)
 
-    async def get(self, ref: SessionRef) -> Memory:
+    async def get(self, ref: SessionRef, at_version: int | None) -> Memory:
         """Give the memory of a session."""
-        view = await self._reader.get_session(ref, memory=True)
+        asked = SessionParts(memory=True)
+        if at_version is None:
+            view = await self._reader.get_session(ref, asked)
+        else:
+            view = at_or_raise(await self._reader.get_session_at(ref, at_version, asked))
         if view is None:
             raise SessionNotFound
         return view.memory
+
+    async def list_versions(self, ref: SessionRef, page: PageRequest) -> Page[Memory]:
+        """Give a page of memory's versions, newest first."""
+        cursor = self._paging.cursor(page, (int,))
+        found = await self._reader.list_memory_versions(
+            ref,
+            VERSION_MAX if cursor is None else cursor[0],
+            limit=self._paging.size(page),
+            bytes_max=self._paging.answer_bytes_max,
+        )
+        if found is None:
+            raise SessionNotFound
+        token = self._paging.token(page, found.memories[-1].version) if found.more else ""
+        return Page(items=found.memories, next_page_token=token)
 
     async def commit(
         self,

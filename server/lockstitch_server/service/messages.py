@@ -1,23 +1,51 @@
-"""Messages, listed."""
+"""Messages: listed, taken back, changed in their place."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from lockstitch_server.errors import SessionNotFound
-from lockstitch_server.model import Message, SessionRef
+from lockstitch_server.model import Change, Content, Message, MessageUpdate, Receipt, Removal, SessionRef
+from lockstitch_server.service import outcomes
 from lockstitch_server.service.paging import Page, PageRequest, Paging
 from lockstitch_server.store.reader import MessageFilter, Reader
+from lockstitch_server.store.writer import Writer
 
 SEQ_MAX = 2**63 - 1
 _SCANNED_MAX = 5000
 
 
-class Messages:
-    """Lists messages."""
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """Messages that were taken back: the newest of them, by seq, and how many there were."""
 
-    def __init__(self, reader: Reader, paging: Paging) -> None:
+    messages: tuple[Message, ...]
+    count: int
+
+
+class Messages:
+    """Lists, removes and changes messages."""
+
+    def __init__(self, writer: Writer, reader: Reader, paging: Paging) -> None:
         """Pages are cut as `paging` says."""
+        self._writer = writer
         self._reader = reader
         self._paging = paging
+
+    async def remove(self, change: Change, removal: Removal, content: Content) -> tuple[Removed, Receipt]:
+        """Take messages back and store others in their place."""
+        report = await self._writer.remove_messages(change, removal, content, self._paging.answer_bytes_max)
+        error = outcomes.refusal(report, change, content)
+        if error is not None:
+            raise error
+        return Removed(report.messages, report.removed_count), outcomes.receipt(report, change, content.messages)
+
+    async def update(self, change: Change, update: MessageUpdate) -> tuple[Message, Receipt]:
+        """Change a message in its place; gives it as of the receipt's version."""
+        report = await self._writer.update_message(change, update)
+        error = outcomes.refusal(report, change, Content(ledger=update.tool_calls))
+        if error is not None:
+            raise error
+        (message,) = report.messages
+        return message, outcomes.receipt(report, change)
 
     async def list(self, ref: SessionRef, page: PageRequest, shown: MessageFilter) -> tuple[Page[Message], int]:
         """Give a page of messages by seq, and the session's version that it saw."""

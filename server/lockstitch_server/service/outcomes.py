@@ -8,6 +8,7 @@ from lockstitch_server.errors import (
     InvalidField,
     LockstitchError,
     MessageIdExists,
+    MessageNotFound,
     RequestIdReused,
     SessionClosed,
     SessionExists,
@@ -108,6 +109,24 @@ def _expire_time_passed(_: ChangeReport, __: Change, ___: Content) -> Lockstitch
     return InvalidField("expire_time", "must lie ahead, by the database's clock")
 
 
+def _message_role(_: ChangeReport, __: Change, ___: Content) -> LockstitchError:
+    return InvalidField("message.role", "must be the message's own")
+
+
+def _message_call_id(_: ChangeReport, __: Change, ___: Content) -> LockstitchError:
+    return InvalidField("message.call_id", "must be the message's own")
+
+
+def _message_tool_calls(_: ChangeReport, __: Change, ___: Content) -> LockstitchError:
+    return InvalidField(
+        "message.parts", "must hold the message's own tool calls: the same call_ids and names, in order"
+    )
+
+
+def _message_not_found(_: ChangeReport, __: Change, ___: Content) -> LockstitchError:
+    return MessageNotFound(field="message_id")
+
+
 def _session_full(_: ChangeReport, __: Change, ___: Content) -> LockstitchError:
     return SessionFull("The session holds as many messages as it may.")
 
@@ -134,7 +153,12 @@ _REFUSALS: dict[str, Refusal] = {
     "version_conflict": _session_conflict,
     "memory_conflict": _memory_conflict,
     "memory_full": _memory_full,
+    "update_version_required": _plain(ExpectedVersionRequired),
     "message_id_exists": _message_id_exists,
+    "message_not_found": _message_not_found,
+    "message_role": _message_role,
+    "message_call_id": _message_call_id,
+    "message_tool_calls": _message_tool_calls,
     "tool_call_not_found": _of_step(ToolCallNotFound),
     "tool_call_ended": _of_step(ToolCallEnded),
     "tool_call_ambiguous": _of_step(ToolCallAmbiguous),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from lockstitch_server.errors import SessionNotFound
+from lockstitch_server.errors import CursorAhead, SessionNotFound
 from lockstitch_server.model import (
     Change,
     Content,
@@ -15,12 +15,13 @@ from lockstitch_server.model import (
     Session,
     SessionRef,
     SessionStatus,
+    SessionUpdate,
     ToolCall,
 )
 from lockstitch_server.service import budget, outcomes
 from lockstitch_server.service.paging import Page, PageRequest, Paging
-from lockstitch_server.store.reader import Reader, SessionCursor, SessionFilter
-from lockstitch_server.store.results import ChangeReport
+from lockstitch_server.store.reader import Reader, SessionCursor, SessionFilter, SessionParts
+from lockstitch_server.store.results import ChangeReport, SessionView
 from lockstitch_server.store.writer import Writer
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -68,18 +69,34 @@ class Sessions:
             raise error
         return _session(report), outcomes.receipt(report, change)
 
+    async def update(self, change: Change, update: SessionUpdate, *, needs_guard: bool) -> tuple[Session, Receipt]:
+        """Change a session's fields; gives it as of the receipt's version."""
+        report = await self._writer.update_session(change, update, needs_guard=needs_guard)
+        error = outcomes.refusal(report, change, Content())
+        if error is not None:
+            raise error
+        return _session(report), outcomes.receipt(report, change)
+
     async def get(
-        self, ref: SessionRef, *, recent_messages: int, include_memory: bool, include_open_tool_calls: bool
+        self,
+        ref: SessionRef,
+        *,
+        recent_messages: int,
+        include_memory: bool,
+        include_open_tool_calls: bool,
+        at_version: int | None,
     ) -> SessionAnswer:
         """Give a session and what is asked for beside it, from one snapshot."""
-        wanted = min(recent_messages, RECENT_MESSAGES_MAX)
-        view = await self._reader.get_session(
-            ref,
-            messages=wanted,
+        asked = SessionParts(
+            messages=min(recent_messages, RECENT_MESSAGES_MAX),
             memory=include_memory,
             open_calls=OPEN_TOOL_CALLS_MAX + 1 if include_open_tool_calls else 0,
             bytes_max=budget.ANSWER_BYTES,
         )
+        if at_version is None:
+            view = await self._reader.get_session(ref, asked)
+        else:
+            view = at_or_raise(await self._reader.get_session_at(ref, at_version, asked))
         if view is None:
             raise SessionNotFound
         room = budget.for_messages(view.memory if include_memory else None, with_tool_calls=include_open_tool_calls)
@@ -110,6 +127,13 @@ class Sessions:
             microseconds = (last.last_activity_time - _EPOCH) // timedelta(microseconds=1)
             token = self._paging.token(page, minute, microseconds, last.session_id)
         return Page(items=tuple(session for session, _ in items), next_page_token=token)
+
+
+def at_or_raise(view: SessionView | int | None) -> SessionView | None:
+    """A session as it was; raises CursorAhead where only the current version was given."""
+    if isinstance(view, int):
+        raise CursorAhead(view, "at_version")
+    return view
 
 
 def _session(report: ChangeReport) -> Session:

@@ -9,7 +9,7 @@ from lockstitch_server.store.reading import Reading
 from lockstitch_server.store.results import CommitPage
 from lockstitch_server.store.rows import Row
 
-_STATE_CHANGES = {Method.CREATE_SESSION, Method.CLOSE_SESSION, Method.RESTORE_SESSION}
+_STATE_CHANGES = {Method.CREATE_SESSION, Method.CLOSE_SESSION, Method.RESTORE_SESSION, Method.UPDATE_SESSION}
 
 
 class Log:
@@ -66,6 +66,8 @@ class Log:
                     messages=tuple(messages[row["c_version"]]),
                     tool_calls=tuple(tool_calls[row["c_version"]]),
                     session=sessions.get(row["c_version"]),
+                    removed=(row["c_removed_from"], row["c_removed_to"]) if row["c_removed_from"] else None,
+                    erased=row["c_erased"],
                 )
                 for row in log
             ),
@@ -75,24 +77,29 @@ class Log:
     async def _messages(self, ref: SessionRef, log: Sequence[Row]) -> dict[int, list[Message]]:
         messages: dict[int, list[Message]] = defaultdict(list)
         bearing = [row for row in log if row["c_new_messages"]]
-        if bearing:
+        updated = [row["c_updated_seq"] for row in log if row["c_updated_seq"] is not None]
+        if bearing or updated:
+            versions = [row["c_version"] for row in log]
             found = await self._reading.fetch(
-                "messages_between",
+                "messages_of_commits",
                 ref.tenant_id,
                 ref.key,
-                min(row["c_last_seq"] - row["c_new_messages"] + 1 for row in bearing),
-                max(row["c_last_seq"] for row in bearing),
+                min(versions),
+                max(versions),
+                min((row["c_last_seq"] - row["c_new_messages"] + 1 for row in bearing), default=None),
+                max((row["c_last_seq"] for row in bearing), default=None),
+                updated,
             )
             for row in found:
                 messages[row["m_version"]].append(rows.message(row, ref.key))
         return messages
 
     async def _tool_calls(self, ref: SessionRef, log: Sequence[Row]) -> dict[int, list[ToolCall]]:
-        touched: list[tuple[int, int, int]] = []
+        touched: dict[tuple[int, int, int], None] = {}
         for row in log:
             version, changed = row["c_version"], row["c_changed_tool_calls"] or ()
-            touched.extend(zip(changed[::2], changed[1::2], [version] * (len(changed) // 2), strict=True))
-            touched.extend((version, position, version) for position in range(row["c_new_tool_calls"]))
+            touched.update(((*call, version), None) for call in zip(changed[::2], changed[1::2], strict=True))
+            touched.update(((version, position, version), None) for position in range(row["c_new_tool_calls"]))
         tool_calls: dict[int, list[ToolCall]] = defaultdict(list)
         if touched:
             requested_versions, positions, at = zip(*touched, strict=True)

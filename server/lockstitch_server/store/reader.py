@@ -1,7 +1,7 @@
 """The statements that read a session."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lockstitch_server.model import (
@@ -14,10 +14,23 @@ from lockstitch_server.model import (
 )
 from lockstitch_server.store import rows
 from lockstitch_server.store.reading import Reading
-from lockstitch_server.store.results import MessagePage, ResultPlace, SessionPage, SessionView
+from lockstitch_server.store.results import MemoryPage, MessagePage, ResultPlace, SessionPage, SessionView
+from lockstitch_server.store.rows import Row
 
 CALL_BYTES_MAX = 4 * 1024 * 1024
 """The most bytes of message bodies that are read to show the tool calls beside a session."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionParts:
+    """What is read beside a session: so many newest messages, memory, so many open and lately ended tool calls."""
+
+    messages: int = 0
+    memory: bool = False
+    open_calls: int = 0
+    ended_calls: int = 0
+    bytes_max: int = 0
+    """The most bytes of message bodies, of small and, apart from them, of large ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +42,8 @@ class SessionFilter:
     agent: str | None
     statuses: tuple[SessionStatus, ...] | None
     labels: dict[str, str]
+    created_after: datetime | None
+    created_before: datetime | None
     active_after: datetime | None
     active_before: datetime | None
 
@@ -52,6 +67,7 @@ class MessageFilter:
     event_before: datetime | None
     descending: bool
     roles: tuple[MessageRole, ...] | None
+    show_removed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +90,7 @@ class Reader:
     async def get_session(
         self,
         ref: SessionRef,
-        *,
-        messages: int = 0,
-        memory: bool = False,
-        open_calls: int = 0,
-        ended_calls: int = 0,
-        bytes_max: int = 0,
+        asked: SessionParts,
     ) -> SessionView | None:
         """Give a session with its newest messages (oldest first), memory and tool calls; None where there is none."""
         found = await self._reading.fetch(
@@ -88,23 +99,68 @@ class Reader:
             ref.key,
             ref.session_id,
             ref.owner,
-            messages,
-            memory,
-            open_calls,
-            ended_calls,
-            bytes_max,
+            asked.messages,
+            asked.memory,
+            asked.open_calls,
+            asked.ended_calls,
+            asked.bytes_max,
+            CALL_BYTES_MAX,
+        )
+        return _view(found[0], ref) if found else None
+
+    async def get_session_at(
+        self,
+        ref: SessionRef,
+        version: int,
+        asked: SessionParts,
+    ) -> SessionView | int | None:
+        """Give a session as it was after a commit; the current version where that lies ahead, None where it is not."""
+        found = await self._reading.fetch(
+            "get_session_at",
+            ref.tenant_id,
+            ref.key,
+            ref.session_id,
+            ref.owner,
+            version,
+            asked.messages,
+            asked.memory,
+            asked.open_calls,
+            asked.bytes_max,
             CALL_BYTES_MAX,
         )
         if not found:
             return None
         row = found[0]
-        places = zip(row["l_result_seqs"] or (), row["l_message_seqs"] or (), row["l_part_indexes"] or (), strict=True)
-        return SessionView(
-            session=rows.session(row, ref.tenant_id),
-            messages=tuple(rows.messages_of_arrays(row, ref.key)),
-            memory=rows.memory(row, row["s_memory_version"]),
-            tool_calls=tuple(rows.tool_calls_of_arrays(row, ref.key)),
-            result_places={seq: ResultPlace(message_seq, part_index) for seq, message_seq, part_index in places},
+        if not row["s_status"]:
+            current_version: int = row["s_version"]
+            return current_version
+        view = _view(row, ref)
+        erased = row["m_erased"] or ()
+        return replace(
+            view,
+            messages=tuple(replace(message, erased=gone) for message, gone in zip(view.messages, erased, strict=True)),
+            memory=rows.memory_at(row, row["s_memory_version"]),
+        )
+
+    async def list_memory_versions(
+        self, ref: SessionRef, before_version: int, *, limit: int, bytes_max: int
+    ) -> MemoryPage | None:
+        """Give up to `limit` versions of memory before one, newest first; None where there is no session."""
+        found = await self._reading.fetch(
+            "list_memory_versions",
+            ref.tenant_id,
+            ref.key,
+            ref.session_id,
+            ref.owner,
+            before_version,
+            limit,
+            bytes_max,
+        )
+        if not found:
+            return None
+        return MemoryPage(
+            memories=tuple(rows.memory_at(row, row["v_version"]) for row in found if row["v_version"] is not None),
+            more=found[-1]["v_more"] or False,
         )
 
     async def list_sessions(
@@ -119,6 +175,8 @@ class Reader:
             shown.statuses,
             list(shown.labels),
             list(shown.labels.values()),
+            shown.created_after,
+            shown.created_before,
             shown.active_after,
             shown.active_before,
             cursor.activity_minute,
@@ -137,7 +195,7 @@ class Reader:
     ) -> MessagePage | None:
         """Give up to `limit` messages, having looked at no more than `scan_max`; None where there is no session."""
         found = await self._reading.fetch(
-            "list_messages",
+            "list_messages_with_removed" if shown.show_removed else "list_messages",
             ref.tenant_id,
             ref.key,
             ref.session_id,
@@ -196,3 +254,14 @@ class Reader:
             schema=row["schema"] or "",
             postgres_version=row["postgres_version"].partition(" ")[0],
         )
+
+
+def _view(row: Row, ref: SessionRef) -> SessionView:
+    places = zip(row["l_result_seqs"] or (), row["l_message_seqs"] or (), row["l_part_indexes"] or (), strict=True)
+    return SessionView(
+        session=rows.session(row, ref.tenant_id),
+        messages=tuple(rows.messages_of_arrays(row, ref.key)),
+        memory=rows.memory(row, row["s_memory_version"]),
+        tool_calls=tuple(rows.tool_calls_of_arrays(row, ref.key)),
+        result_places={seq: ResultPlace(message_seq, part_index) for seq, message_seq, part_index in places},
+    )

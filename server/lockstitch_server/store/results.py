@@ -25,6 +25,9 @@ class ChangeReport:
     session: Session | None = None
     memory: Memory | None = None
     tool_call: ToolCall | None = None
+    messages: tuple[Message, ...] = ()
+    """The messages that the change removed, or the one that it changed."""
+    removed_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,14 @@ class SessionPage:
 
     sessions: tuple[tuple[Session, int], ...]
     fetched: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPage:
+    """Working memory at some versions, newest first, and whether there are older ones."""
+
+    memories: tuple[Memory, ...]
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Turns rows into the model."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Protocol
 
 from lockstitch_server import ids
@@ -58,6 +59,11 @@ def memory(row: Row, version: int) -> Memory:
     return Memory(values=dict(zip(keys, values, strict=True)), version=version)
 
 
+def memory_at(row: Row, version: int) -> Memory:
+    """Working memory as it was, some of which may have been erased since."""
+    return replace(memory(row, version), erased=row["memory_erased"] or False)
+
+
 def message(row: Row, key: SessionKey) -> Message:
     """A message from the columns that begin with m_."""
     return Message(
@@ -69,6 +75,8 @@ def message(row: Row, key: SessionKey) -> Message:
         create_time=row["m_create_time"],
         body=row["m_body"],
         body_bytes=row["m_bytes"],
+        removed_version=row["m_removed_version"] or 0,
+        erased=row["m_erased"],
     )
 
 

@@ -1,5 +1,7 @@
 """The statements that change a session: each one round trip and one transaction."""
 
+from dataclasses import replace
+
 import asyncpg
 
 from lockstitch_server.errors import CommitOutcomeUnknown, DatabaseUnavailable, Overloaded
@@ -8,16 +10,22 @@ from lockstitch_server.model import (
     Content,
     Expiration,
     LedgerChange,
+    LedgerOp,
     MemoryPatch,
     MemoryWrite,
+    MessageUpdate,
     NewMessage,
     NewSession,
+    Removal,
+    Session,
     SessionStatus,
+    SessionUpdate,
     ToolCallStatus,
 )
 from lockstitch_server.store import failures, queries, rows
 from lockstitch_server.store.pool import Pool
 from lockstitch_server.store.results import ChangeReport
+from lockstitch_server.store.rows import Row
 
 CREATE_NEVER, CREATE_IF_MISSING, CREATE = 0, 1, 2
 _ATTEMPTS = 3
@@ -61,14 +69,87 @@ class Writer:
             expiration.expire_time,
             expiration.ttl,
         )
-        return ChangeReport(
-            outcome=row["r_outcome"],
-            version=row["r_version"] or 0,
-            last_seq=row["r_last_seq"] or 0,
-            memory_version=row["r_memory_version"] or 0,
-            commit_time=row["r_commit_time"],
-            session=None if row["s_session_id"] is None else rows.session(row, change.session.tenant_id),
+        return replace(_report(row), session=_session(row, change))
+
+    async def update_session(self, change: Change, update: SessionUpdate, *, needs_guard: bool) -> ChangeReport:
+        """Change a session's fields; the report has the session as of then."""
+        row = await self._execute(
+            "update_session",
+            *_head(change),
+            change.expected_version,
+            change.force,
+            needs_guard,
+            "title" in update.fields,
+            update.title,
+            "labels" in update.fields,
+            list(update.labels),
+            list(update.labels.values()),
+            "metadata_json" in update.fields,
+            update.metadata,
+            "expire_time" in update.fields,
+            update.expire_time,
+            "idle_ttl" in update.fields,
+            update.idle_ttl,
+            update.erase,
         )
+        return replace(_report(row), session=_session(row, change))
+
+    async def remove_messages(self, change: Change, removal: Removal, content: Content, bytes_max: int) -> ChangeReport:
+        """Take messages back and store others in their place; the report has the newest of what was taken, by seq."""
+        found = await self._fetch(
+            "remove_messages",
+            *_head(change),
+            change.expected_version,
+            None,
+            False,
+            *_messages(content.messages),
+            *_ledger(content.ledger),
+            False,
+            self._limits[0],
+            removal.last,
+            removal.from_seq,
+            removal.erase,
+            bytes_max,
+        )
+        row = found[0]
+        status, message_ids = row["r_status"], row["r_message_ids"]
+        removed = [] if row["m_seq"] is None else found
+        return replace(
+            _report(row),
+            index=row["r_index"] or 0,
+            new_messages=row["r_new_messages"] or 0,
+            new_tool_calls=row["r_new_tool_calls"] or 0,
+            tool_call_status=None if status is None else ToolCallStatus(status),
+            message_ids=None if message_ids is None else tuple(message_ids),
+            messages=tuple(rows.message(entry, change.session.key) for entry in reversed(removed)),
+            removed_count=row["m_total"] or 0,
+        )
+
+    async def update_message(self, change: Change, update: MessageUpdate) -> ChangeReport:
+        """Change a message in its place; the report has it as of then."""
+        message, calls = update.message, update.tool_calls
+        answered = next((call for call in calls if call.op is LedgerOp.ANSWER), None)
+        made = [call for call in calls if call.op is LedgerOp.RECORD]
+        row = await self._execute(
+            "update_message",
+            *_head(change),
+            change.expected_version,
+            update.seq,
+            update.message_id,
+            message.role,
+            message.call_id,
+            message.event_time,
+            message.body,
+            [call.call_id for call in made],
+            [call.name for call in made],
+            [call.arguments_digest for call in made],
+            [call.part_index for call in made],
+            None if answered is None else answered.status,
+            None if answered is None else answered.outcome_digest,
+            update.erase,
+        )
+        messages = () if row["m_seq"] is None else (rows.message(row, change.session.key),)
+        return replace(_report(row), messages=messages)
 
     async def _commit(
         self, query: str, change: Change, content: Content, new: NewSession | None, create: int
@@ -89,31 +170,31 @@ class Writer:
             create,
             *(_NO_SESSION if new is None else _new_session(new)),
             *self._limits,
+            content.erase,
         )
-        tenant_id, key = change.session.tenant_id, change.session.key
+        key = change.session.key
         message_ids, status = row["r_message_ids"], row["r_status"]
-        return ChangeReport(
-            outcome=row["r_outcome"],
+        return replace(
+            _report(row),
             index=row["r_index"] or 0,
-            version=row["r_version"] or 0,
-            last_seq=row["r_last_seq"] or 0,
-            memory_version=row["r_memory_version"] or 0,
             new_messages=row["r_new_messages"] or 0,
             new_tool_calls=row["r_new_tool_calls"] or 0,
-            commit_time=row["r_commit_time"],
             tool_call_status=None if status is None else ToolCallStatus(status),
             message_ids=None if message_ids is None else tuple(message_ids),
-            session=rows.session(row, tenant_id) if row.get("s_session_id") is not None else None,
-            memory=rows.memory(row, row["r_memory_version"]) if "memory_keys" in row else None,
+            session=_session(row, change) if "s_session_id" in row else None,
+            memory=rows.memory_at(row, row["r_memory_version"] or 0) if "memory_keys" in row else None,
             tool_call=next(rows.tool_calls([row], key)) if row.get("requested_version") is not None else None,
         )
 
     async def _execute(self, query: str, *args: object) -> asyncpg.Record:
+        return (await self._fetch(query, *args))[0]
+
+    async def _fetch(self, query: str, *args: object) -> list[asyncpg.Record]:
         """Run a change; where the connection breaks, ask again: its request_id tells whether it was made."""
         may_be_made = False
         for _ in range(_ATTEMPTS):
             try:
-                return (await self._pool.fetch(self._queries[query], *args))[0]
+                return await self._pool.fetch(self._queries[query], *args)
             except failures.ConnectionLost:
                 may_be_made = True
             except failures.TRY_AGAIN:
@@ -129,6 +210,20 @@ class Writer:
 
 def _not_made() -> Overloaded:
     return Overloaded("The database could not carry the change out now; nothing was done.")
+
+
+def _report(row: Row) -> ChangeReport:
+    return ChangeReport(
+        outcome=row["r_outcome"],
+        version=row["r_version"] or 0,
+        last_seq=row["r_last_seq"] or 0,
+        memory_version=row["r_memory_version"] or 0,
+        commit_time=row["r_commit_time"],
+    )
+
+
+def _session(row: Row, change: Change) -> Session | None:
+    return None if row["s_session_id"] is None else rows.session(row, change.session.tenant_id)
 
 
 def _head(change: Change) -> tuple[object, ...]:

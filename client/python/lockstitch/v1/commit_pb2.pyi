@@ -97,12 +97,16 @@ class Commit(_message.Message):
     TOOL_CALLS_FIELD_NUMBER: _builtins.int
     MEMORY_FIELD_NUMBER: _builtins.int
     SESSION_FIELD_NUMBER: _builtins.int
+    REMOVED_FIELD_NUMBER: _builtins.int
+    ERASED_FIELD_NUMBER: _builtins.int
     version: _builtins.int
     """Output only. The version that the commit made."""
     request_id_hash: _builtins.bytes
     """Output only. The first 16 bytes of SHA-256 of the request_id that asked for it."""
     traceparent: _builtins.str
     """Output only. The W3C trace context that the call came with. Empty where it had none."""
+    erased: _builtins.bool
+    """Output only. True where content of it was erased since."""
     @_builtins.property
     def principal(self) -> Global___Principal:
         """Output only. Who made it."""
@@ -113,7 +117,7 @@ class Commit(_message.Message):
 
     @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[_message_pb2.Message]:
-        """Output only. The messages that it stored, whole, by seq."""
+        """Output only. The messages that it stored, or changed, whole, by seq."""
 
     @_builtins.property
     def tool_calls(self) -> _containers.RepeatedCompositeFieldContainer[_tool_call_pb2.ToolCall]:
@@ -129,6 +133,10 @@ class Commit(_message.Message):
     def session(self) -> _session_pb2.Session:
         """Output only. The session after a commit that created it or changed its state. Absent in other commits."""
 
+    @_builtins.property
+    def removed(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeqRange]:
+        """Output only. The seqs of messages that it removed; those of them that were gone before are not meant."""
+
     def __init__(
         self,
         *,
@@ -141,14 +149,42 @@ class Commit(_message.Message):
         tool_calls: _abc.Iterable[_tool_call_pb2.ToolCall] | None = ...,
         memory: _working_memory_pb2.MemoryChange | None = ...,
         session: _session_pb2.Session | None = ...,
+        removed: _abc.Iterable[Global___SeqRange] | None = ...,
+        erased: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["commit_time", b"commit_time", "memory", b"memory", "principal", b"principal", "session", b"session"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["commit_time", b"commit_time", "memory", b"memory", "messages", b"messages", "principal", b"principal", "request_id_hash", b"request_id_hash", "session", b"session", "tool_calls", b"tool_calls", "traceparent", b"traceparent", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commit_time", b"commit_time", "erased", b"erased", "memory", b"memory", "messages", b"messages", "principal", b"principal", "removed", b"removed", "request_id_hash", b"request_id_hash", "session", b"session", "tool_calls", b"tool_calls", "traceparent", b"traceparent", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Commit: _TypeAlias = Commit  # noqa: Y015
+
+@_typing.final
+class SeqRange(_message.Message):
+    """A range of messages by seq."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FIRST_SEQ_FIELD_NUMBER: _builtins.int
+    LAST_SEQ_FIELD_NUMBER: _builtins.int
+    first_seq: _builtins.int
+    """Output only. The first seq."""
+    last_seq: _builtins.int
+    """Output only. The last seq."""
+    def __init__(
+        self,
+        *,
+        first_seq: _builtins.int = ...,
+        last_seq: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["first_seq", b"first_seq", "last_seq", b"last_seq"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SeqRange: _TypeAlias = SeqRange  # noqa: Y015
 
 @_typing.final
 class CommitReceipt(_message.Message):

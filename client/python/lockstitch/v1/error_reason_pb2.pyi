@@ -76,6 +76,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """UNAVAILABLE. The connection was lost around the commit. Retry with the same request_id. Example: "The outcome is unknown: retry with the same request_id." """
     ERROR_REASON_INTERNAL: _ErrorReason.ValueType  # 26
     """INTERNAL. A bug. Metadata: incident_id, under which the server's log has the cause. Example: "Something went wrong: incident 9f2c…" """
+    ERROR_REASON_MESSAGE_NOT_FOUND: _ErrorReason.ValueType  # 27
+    """NOT_FOUND. There is no such message in this session. Example: "There is no such message." """
+    ERROR_REASON_CURSOR_AHEAD: _ErrorReason.ValueType  # 28
+    """OUT_OF_RANGE. A version lies ahead of the session. Metadata: current_version. Example: "The session is at version 3." """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed: the `reason` of the one google.rpc.ErrorInfo (domain lockstitch.dev) in its status, without the prefix.
@@ -136,4 +140,8 @@ ERROR_REASON_COMMIT_OUTCOME_UNKNOWN: ErrorReason.ValueType  # 25
 """UNAVAILABLE. The connection was lost around the commit. Retry with the same request_id. Example: "The outcome is unknown: retry with the same request_id." """
 ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 26
 """INTERNAL. A bug. Metadata: incident_id, under which the server's log has the cause. Example: "Something went wrong: incident 9f2c…" """
+ERROR_REASON_MESSAGE_NOT_FOUND: ErrorReason.ValueType  # 27
+"""NOT_FOUND. There is no such message in this session. Example: "There is no such message." """
+ERROR_REASON_CURSOR_AHEAD: ErrorReason.ValueType  # 28
+"""OUT_OF_RANGE. A version lies ahead of the session. Metadata: current_version. Example: "The session is at version 3." """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -74,7 +74,9 @@ class Message(_message.Message):
     METADATA_JSON_FIELD_NUMBER: _builtins.int
     USAGE_FIELD_NUMBER: _builtins.int
     INCOMPLETE_FIELD_NUMBER: _builtins.int
+    ERASED_FIELD_NUMBER: _builtins.int
     ELIDED_BYTES_FIELD_NUMBER: _builtins.int
+    REMOVED_VERSION_FIELD_NUMBER: _builtins.int
     ORIGINAL_FIELD_NUMBER: _builtins.int
     message_id: _builtins.str
     """Optional. The caller's id for the message: 1 to 128 printable characters, unique in its session for good
@@ -83,7 +85,7 @@ class Message(_message.Message):
     seq: _builtins.int
     """Output only. Its place in the session: 1, 2, 3 … without holes, in commit order. Never reused."""
     version: _builtins.int
-    """Output only. The version of the commit that stored it."""
+    """Output only. The version of the commit that stored it as it stands here."""
     role: Global___Role.ValueType
     """Required. Who speaks."""
     author: _builtins.str
@@ -96,8 +98,12 @@ class Message(_message.Message):
     """Optional. Opaque JSON text of the caller, at most 64 KiB. Empty is absent."""
     incomplete: _builtins.bool
     """Optional. True where the text broke off before its end."""
+    erased: _builtins.bool
+    """Output only. True where the content was erased: what stands here is its place."""
     elided_bytes: _builtins.int
     """Output only. The bytes of bodies left out of this answer because it would have grown too large. 0 when whole."""
+    removed_version: _builtins.int
+    """Output only. The version of the commit that removed it. 0 where nobody did."""
     @_builtins.property
     def parts(self) -> _containers.RepeatedCompositeFieldContainer[Global___Part]:
         """Required, unless `original` is given. The content in order, at most 1,000 parts."""
@@ -133,12 +139,14 @@ class Message(_message.Message):
         metadata_json: _builtins.str = ...,
         usage: Global___Usage | None = ...,
         incomplete: _builtins.bool = ...,
+        erased: _builtins.bool = ...,
         elided_bytes: _builtins.int = ...,
+        removed_version: _builtins.int = ...,
         original: Global___Original | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "event_time", b"event_time", "original", b"original", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "call_id", b"call_id", "create_time", b"create_time", "elided_bytes", b"elided_bytes", "event_time", b"event_time", "incomplete", b"incomplete", "message_id", b"message_id", "metadata_json", b"metadata_json", "original", b"original", "parts", b"parts", "role", b"role", "seq", b"seq", "usage", b"usage", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "call_id", b"call_id", "create_time", b"create_time", "elided_bytes", b"elided_bytes", "erased", b"erased", "event_time", b"event_time", "incomplete", b"incomplete", "message_id", b"message_id", "metadata_json", b"metadata_json", "original", b"original", "parts", b"parts", "removed_version", b"removed_version", "role", b"role", "seq", b"seq", "usage", b"usage", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

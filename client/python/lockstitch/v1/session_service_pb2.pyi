@@ -6,6 +6,7 @@ isort:skip_file
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import duration_pb2 as _duration_pb2
+from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
@@ -162,11 +163,16 @@ class GetSessionRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SESSION_ID_FIELD_NUMBER: _builtins.int
+    AT_VERSION_FIELD_NUMBER: _builtins.int
     RECENT_MESSAGES_FIELD_NUMBER: _builtins.int
     INCLUDE_MEMORY_FIELD_NUMBER: _builtins.int
     INCLUDE_OPEN_TOOL_CALLS_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
     """Required. Which session."""
+    at_version: _builtins.int
+    """Optional. Gives the session as it was after this version's commit, its messages, memory and tool calls included. Its status is
+    then the one that was set: a life that ran out is not computed. 1 or more.
+    """
     recent_messages: _builtins.int
     """Optional. How many of the newest messages to give, oldest first; 0 gives none, more than 1,000 gives 1,000."""
     include_memory: _builtins.bool
@@ -177,15 +183,18 @@ class GetSessionRequest(_message.Message):
         self,
         *,
         session_id: _builtins.str = ...,
+        at_version: _builtins.int | None = ...,
         recent_messages: _builtins.int = ...,
         include_memory: _builtins.bool = ...,
         include_open_tool_calls: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_version", b"_at_version", "at_version", b"at_version"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["include_memory", b"include_memory", "include_open_tool_calls", b"include_open_tool_calls", "recent_messages", b"recent_messages", "session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_version", b"_at_version", "at_version", b"at_version", "include_memory", b"include_memory", "include_open_tool_calls", b"include_open_tool_calls", "recent_messages", b"recent_messages", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__at_version: _TypeAlias = _typing.Literal["at_version"]  # noqa: Y015
+    _WhichOneofArgType__at_version: _TypeAlias = _typing.Literal["_at_version", b"_at_version"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__at_version) -> _WhichOneofReturnType__at_version | None: ...
 
 Global___GetSessionRequest: _TypeAlias = GetSessionRequest  # noqa: Y015
 
@@ -265,6 +274,8 @@ class ListSessionsRequest(_message.Message):
     AGENT_FIELD_NUMBER: _builtins.int
     STATUSES_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
+    CREATED_AFTER_FIELD_NUMBER: _builtins.int
+    CREATED_BEFORE_FIELD_NUMBER: _builtins.int
     ACTIVE_AFTER_FIELD_NUMBER: _builtins.int
     ACTIVE_BEFORE_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
@@ -286,6 +297,14 @@ class ListSessionsRequest(_message.Message):
         """Optional. Sessions that have all of these labels, compared exactly."""
 
     @_builtins.property
+    def created_after(self) -> _timestamp_pb2.Timestamp:
+        """Optional. Sessions created at or after this time."""
+
+    @_builtins.property
+    def created_before(self) -> _timestamp_pb2.Timestamp:
+        """Optional. Sessions created before this time."""
+
+    @_builtins.property
     def active_after(self) -> _timestamp_pb2.Timestamp:
         """Optional. Sessions used at or after this time ("the most recent")."""
 
@@ -300,14 +319,16 @@ class ListSessionsRequest(_message.Message):
         agent: _builtins.str = ...,
         statuses: _abc.Iterable[_session_pb2.SessionStatus.ValueType] | None = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        created_after: _timestamp_pb2.Timestamp | None = ...,
+        created_before: _timestamp_pb2.Timestamp | None = ...,
         active_after: _timestamp_pb2.Timestamp | None = ...,
         active_before: _timestamp_pb2.Timestamp | None = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["active_after", b"active_after", "active_before", b"active_before"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["active_after", b"active_after", "active_before", b"active_before", "created_after", b"created_after", "created_before", b"created_before"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_after", b"active_after", "active_before", b"active_before", "agent", b"agent", "labels", b"labels", "page_size", b"page_size", "page_token", b"page_token", "statuses", b"statuses", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_after", b"active_after", "active_before", b"active_before", "agent", b"agent", "created_after", b"created_after", "created_before", b"created_before", "labels", b"labels", "page_size", b"page_size", "page_token", b"page_token", "statuses", b"statuses", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -340,6 +361,86 @@ class ListSessionsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListSessionsResponse: _TypeAlias = ListSessionsResponse  # noqa: Y015
+
+@_typing.final
+class UpdateSessionRequest(_message.Message):
+    """Changes a session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    FORCE_FIELD_NUMBER: _builtins.int
+    SESSION_FIELD_NUMBER: _builtins.int
+    UPDATE_MASK_FIELD_NUMBER: _builtins.int
+    ERASE_HISTORY_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """Required. 1 to 128 characters; a retry repeats it."""
+    expected_version: _builtins.int
+    """Optional. Refuses with VERSION_CONFLICT unless the session is at this version. Required for labels and metadata_json, unless
+    force is given.
+    """
+    force: _builtins.bool
+    """Optional. Takes labels and metadata_json without a guard. For engines and admins."""
+    erase_history: _builtins.bool
+    """Optional. Deletes every historic copy of the values that this change replaces."""
+    @_builtins.property
+    def session(self) -> _session_pb2.Session:
+        """Required. Which session (session_id), and its new values."""
+
+    @_builtins.property
+    def update_mask(self) -> _field_mask_pb2.FieldMask:
+        """Required. Which of them: title, labels, metadata_json, expire_time, idle_ttl. What is named here and absent there is cleared."""
+
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        expected_version: _builtins.int | None = ...,
+        force: _builtins.bool = ...,
+        session: _session_pb2.Session | None = ...,
+        update_mask: _field_mask_pb2.FieldMask | None = ...,
+        erase_history: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "session", b"session", "update_mask", b"update_mask"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "erase_history", b"erase_history", "expected_version", b"expected_version", "force", b"force", "request_id", b"request_id", "session", b"session", "update_mask", b"update_mask"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
+    _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
+
+Global___UpdateSessionRequest: _TypeAlias = UpdateSessionRequest  # noqa: Y015
+
+@_typing.final
+class UpdateSessionResponse(_message.Message):
+    """A changed session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_FIELD_NUMBER: _builtins.int
+    RECEIPT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def session(self) -> _session_pb2.Session:
+        """Output only. The session as of the receipt's version."""
+
+    @_builtins.property
+    def receipt(self) -> _commit_pb2.CommitReceipt:
+        """Output only. The commit."""
+
+    def __init__(
+        self,
+        *,
+        session: _session_pb2.Session | None = ...,
+        receipt: _commit_pb2.CommitReceipt | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "session", b"session"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "session", b"session"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UpdateSessionResponse: _TypeAlias = UpdateSessionResponse  # noqa: Y015
 
 @_typing.final
 class AppendRequest(_message.Message):
@@ -478,6 +579,7 @@ class UpdateMemoryRequest(_message.Message):
     EXPECTED_MEMORY_VERSION_FIELD_NUMBER: _builtins.int
     FORCE_FIELD_NUMBER: _builtins.int
     CHANGE_FIELD_NUMBER: _builtins.int
+    ERASE_HISTORY_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Required. 1 to 128 characters; a retry repeats it."""
     session_id: _builtins.str
@@ -488,6 +590,8 @@ class UpdateMemoryRequest(_message.Message):
     """Optional. Refuses with VERSION_CONFLICT unless the memory is at this version."""
     force: _builtins.bool
     """Optional. Takes `replace` or `set` without a guard."""
+    erase_history: _builtins.bool
+    """Optional. Deletes every historic copy of the values that this change replaces or deletes, from the log too."""
     @_builtins.property
     def change(self) -> _working_memory_pb2.MemoryChange:
         """Required. The change."""
@@ -501,10 +605,11 @@ class UpdateMemoryRequest(_message.Message):
         expected_memory_version: _builtins.int | None = ...,
         force: _builtins.bool = ...,
         change: _working_memory_pb2.MemoryChange | None = ...,
+        erase_history: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "change", b"change", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "change", b"change", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "force", b"force", "request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "change", b"change", "erase_history", b"erase_history", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "force", b"force", "request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_memory_version: _TypeAlias = _typing.Literal["expected_memory_version"]  # noqa: Y015
     _WhichOneofArgType__expected_memory_version: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version"]  # noqa: Y015
@@ -554,18 +659,24 @@ class GetMemoryRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SESSION_ID_FIELD_NUMBER: _builtins.int
+    AT_VERSION_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
     """Required. Which session."""
+    at_version: _builtins.int
+    """Optional. Gives the memory as it was after this version's commit. 1 or more."""
     def __init__(
         self,
         *,
         session_id: _builtins.str = ...,
+        at_version: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_version", b"_at_version", "at_version", b"at_version"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_version", b"_at_version", "at_version", b"at_version", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__at_version: _TypeAlias = _typing.Literal["at_version"]  # noqa: Y015
+    _WhichOneofArgType__at_version: _TypeAlias = _typing.Literal["_at_version", b"_at_version"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__at_version) -> _WhichOneofReturnType__at_version | None: ...
 
 Global___GetMemoryRequest: _TypeAlias = GetMemoryRequest  # noqa: Y015
 
@@ -592,6 +703,64 @@ class GetMemoryResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetMemoryResponse: _TypeAlias = GetMemoryResponse  # noqa: Y015
+
+@_typing.final
+class ListMemoryVersionsRequest(_message.Message):
+    """Narrows a list of memory's versions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    session_id: _builtins.str
+    """Required. Which session."""
+    page_size: _builtins.int
+    """Optional. 0 is 50, more than 1,000 is 1,000, negative is refused."""
+    page_token: _builtins.str
+    """Optional. The next_page_token of the page before, with all else as it was."""
+    def __init__(
+        self,
+        *,
+        session_id: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "session_id", b"session_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListMemoryVersionsRequest: _TypeAlias = ListMemoryVersionsRequest  # noqa: Y015
+
+@_typing.final
+class ListMemoryVersionsResponse(_message.Message):
+    """A page of memory's versions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORIES_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Output only. Asks for the next page. Empty after the last."""
+    @_builtins.property
+    def memories(self) -> _containers.RepeatedCompositeFieldContainer[_working_memory_pb2.WorkingMemory]:
+        """Output only. The memories, newest first. May be fewer than asked for."""
+
+    def __init__(
+        self,
+        *,
+        memories: _abc.Iterable[_working_memory_pb2.WorkingMemory] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memories", b"memories", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListMemoryVersionsResponse: _TypeAlias = ListMemoryVersionsResponse  # noqa: Y015
 
 @_typing.final
 class UpdateToolCallRequest(_message.Message):
@@ -862,6 +1031,7 @@ class ListMessagesRequest(_message.Message):
     EVENT_BEFORE_FIELD_NUMBER: _builtins.int
     DESCENDING_FIELD_NUMBER: _builtins.int
     ROLES_FIELD_NUMBER: _builtins.int
+    SHOW_REMOVED_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
@@ -872,6 +1042,8 @@ class ListMessagesRequest(_message.Message):
     """Optional. Messages with a smaller seq; 0 is no bound."""
     descending: _builtins.bool
     """Optional. Newest first."""
+    show_removed: _builtins.bool
+    """Optional. Gives removed messages too, in their places."""
     page_size: _builtins.int
     """Optional. 0 is 50, more than 1,000 is 1,000, negative is refused."""
     page_token: _builtins.str
@@ -898,12 +1070,13 @@ class ListMessagesRequest(_message.Message):
         event_before: _timestamp_pb2.Timestamp | None = ...,
         descending: _builtins.bool = ...,
         roles: _abc.Iterable[_message_pb2.Role.ValueType] | None = ...,
+        show_removed: _builtins.bool = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["event_after", b"event_after", "event_before", b"event_before"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_seq", b"after_seq", "before_seq", b"before_seq", "descending", b"descending", "event_after", b"event_after", "event_before", b"event_before", "page_size", b"page_size", "page_token", b"page_token", "roles", b"roles", "session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_seq", b"after_seq", "before_seq", b"before_seq", "descending", b"descending", "event_after", b"event_after", "event_before", b"event_before", "page_size", b"page_size", "page_token", b"page_token", "roles", b"roles", "session_id", b"session_id", "show_removed", b"show_removed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -940,6 +1113,173 @@ class ListMessagesResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListMessagesResponse: _TypeAlias = ListMessagesResponse  # noqa: Y015
+
+@_typing.final
+class RemoveMessagesRequest(_message.Message):
+    """Takes messages back from the end."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    LAST_FIELD_NUMBER: _builtins.int
+    FROM_SEQ_FIELD_NUMBER: _builtins.int
+    REPLACEMENT_FIELD_NUMBER: _builtins.int
+    ERASE_HISTORY_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """Required. 1 to 128 characters; a retry repeats it."""
+    session_id: _builtins.str
+    """Required. Which session."""
+    expected_version: _builtins.int
+    """Optional. Refuses with VERSION_CONFLICT unless the session is at this version."""
+    last: _builtins.int
+    """The newest so many; 1 or more. Fewer where there are not so many."""
+    from_seq: _builtins.int
+    """All from this seq on; 1 or more."""
+    erase_history: _builtins.bool
+    """Optional. Deletes every copy of the content that is removed, from the log too: arguments, results and digests among it."""
+    @_builtins.property
+    def replacement(self) -> _containers.RepeatedCompositeFieldContainer[_message_pb2.Message]:
+        """Optional. Messages that are stored in their place, at most 100. Their seqs go on from the last one ever given."""
+
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        session_id: _builtins.str = ...,
+        expected_version: _builtins.int | None = ...,
+        last: _builtins.int = ...,
+        from_seq: _builtins.int = ...,
+        replacement: _abc.Iterable[_message_pb2.Message] | None = ...,
+        erase_history: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "from_seq", b"from_seq", "last", b"last", "which", b"which"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "erase_history", b"erase_history", "expected_version", b"expected_version", "from_seq", b"from_seq", "last", b"last", "replacement", b"replacement", "request_id", b"request_id", "session_id", b"session_id", "which", b"which"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
+    _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
+    _WhichOneofReturnType_which: _TypeAlias = _typing.Literal["last", "from_seq"]  # noqa: Y015
+    _WhichOneofArgType_which: _TypeAlias = _typing.Literal["which", b"which"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_which) -> _WhichOneofReturnType_which | None: ...
+
+Global___RemoveMessagesRequest: _TypeAlias = RemoveMessagesRequest  # noqa: Y015
+
+@_typing.final
+class RemoveMessagesResponse(_message.Message):
+    """Messages that were taken back."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REMOVED_FIELD_NUMBER: _builtins.int
+    REMOVED_COUNT_FIELD_NUMBER: _builtins.int
+    RECEIPT_FIELD_NUMBER: _builtins.int
+    removed_count: _builtins.int
+    """Output only. How many were removed."""
+    @_builtins.property
+    def removed(self) -> _containers.RepeatedCompositeFieldContainer[_message_pb2.Message]:
+        """Output only. The removed messages by seq, byte for byte; of too many the newest up to 3 MiB. Erased ones are without content."""
+
+    @_builtins.property
+    def receipt(self) -> _commit_pb2.CommitReceipt:
+        """Output only. The commit."""
+
+    def __init__(
+        self,
+        *,
+        removed: _abc.Iterable[_message_pb2.Message] | None = ...,
+        removed_count: _builtins.int = ...,
+        receipt: _commit_pb2.CommitReceipt | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "removed", b"removed", "removed_count", b"removed_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RemoveMessagesResponse: _TypeAlias = RemoveMessagesResponse  # noqa: Y015
+
+@_typing.final
+class UpdateMessageRequest(_message.Message):
+    """Changes a message in its place."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    ERASE_HISTORY_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """Required. 1 to 128 characters; a retry repeats it."""
+    session_id: _builtins.str
+    """Required. Which session."""
+    expected_version: _builtins.int
+    """Optional. Refuses with VERSION_CONFLICT unless the session is at this version."""
+    message_id: _builtins.str
+    """Required. Which message, by the caller's id or the server's."""
+    erase_history: _builtins.bool
+    """Optional. Deletes every copy of what the message held before, from the log too."""
+    @_builtins.property
+    def message(self) -> _message_pb2.Message:
+        """Required. What it becomes. The role must be the message's own; so must a TOOL message's call_id and, in order, the call_ids and
+        names of an ASSISTANT message's tool calls. Its message_id is left out.
+        """
+
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        session_id: _builtins.str = ...,
+        expected_version: _builtins.int | None = ...,
+        message_id: _builtins.str = ...,
+        message: _message_pb2.Message | None = ...,
+        erase_history: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "message", b"message"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "erase_history", b"erase_history", "expected_version", b"expected_version", "message", b"message", "message_id", b"message_id", "request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
+    _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
+
+Global___UpdateMessageRequest: _TypeAlias = UpdateMessageRequest  # noqa: Y015
+
+@_typing.final
+class UpdateMessageResponse(_message.Message):
+    """A changed message."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    RECEIPT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def message(self) -> _message_pb2.Message:
+        """Output only. The message as of the receipt's version."""
+
+    @_builtins.property
+    def receipt(self) -> _commit_pb2.CommitReceipt:
+        """Output only. The commit."""
+
+    def __init__(
+        self,
+        *,
+        message: _message_pb2.Message | None = ...,
+        receipt: _commit_pb2.CommitReceipt | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "receipt", b"receipt"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "receipt", b"receipt"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UpdateMessageResponse: _TypeAlias = UpdateMessageResponse  # noqa: Y015
 
 @_typing.final
 class ListCommitsRequest(_message.Message):

@@ -55,6 +55,11 @@ class SessionServiceStub(object):
                 request_serializer=lockstitch_dot_v1_dot_session__service__pb2.ListSessionsRequest.SerializeToString,
                 response_deserializer=lockstitch_dot_v1_dot_session__service__pb2.ListSessionsResponse.FromString,
                 _registered_method=True)
+        self.UpdateSession = channel.unary_unary(
+                '/lockstitch.v1.SessionService/UpdateSession',
+                request_serializer=lockstitch_dot_v1_dot_session__service__pb2.UpdateSessionRequest.SerializeToString,
+                response_deserializer=lockstitch_dot_v1_dot_session__service__pb2.UpdateSessionResponse.FromString,
+                _registered_method=True)
         self.Append = channel.unary_unary(
                 '/lockstitch.v1.SessionService/Append',
                 request_serializer=lockstitch_dot_v1_dot_session__service__pb2.AppendRequest.SerializeToString,
@@ -69,6 +74,11 @@ class SessionServiceStub(object):
                 '/lockstitch.v1.SessionService/GetMemory',
                 request_serializer=lockstitch_dot_v1_dot_session__service__pb2.GetMemoryRequest.SerializeToString,
                 response_deserializer=lockstitch_dot_v1_dot_session__service__pb2.GetMemoryResponse.FromString,
+                _registered_method=True)
+        self.ListMemoryVersions = channel.unary_unary(
+                '/lockstitch.v1.SessionService/ListMemoryVersions',
+                request_serializer=lockstitch_dot_v1_dot_session__service__pb2.ListMemoryVersionsRequest.SerializeToString,
+                response_deserializer=lockstitch_dot_v1_dot_session__service__pb2.ListMemoryVersionsResponse.FromString,
                 _registered_method=True)
         self.UpdateToolCall = channel.unary_unary(
                 '/lockstitch.v1.SessionService/UpdateToolCall',
@@ -89,6 +99,16 @@ class SessionServiceStub(object):
                 '/lockstitch.v1.SessionService/ListMessages',
                 request_serializer=lockstitch_dot_v1_dot_session__service__pb2.ListMessagesRequest.SerializeToString,
                 response_deserializer=lockstitch_dot_v1_dot_session__service__pb2.ListMessagesResponse.FromString,
+                _registered_method=True)
+        self.RemoveMessages = channel.unary_unary(
+                '/lockstitch.v1.SessionService/RemoveMessages',
+                request_serializer=lockstitch_dot_v1_dot_session__service__pb2.RemoveMessagesRequest.SerializeToString,
+                response_deserializer=lockstitch_dot_v1_dot_session__service__pb2.RemoveMessagesResponse.FromString,
+                _registered_method=True)
+        self.UpdateMessage = channel.unary_unary(
+                '/lockstitch.v1.SessionService/UpdateMessage',
+                request_serializer=lockstitch_dot_v1_dot_session__service__pb2.UpdateMessageRequest.SerializeToString,
+                response_deserializer=lockstitch_dot_v1_dot_session__service__pb2.UpdateMessageResponse.FromString,
                 _registered_method=True)
         self.ListCommits = channel.unary_unary(
                 '/lockstitch.v1.SessionService/ListCommits',
@@ -132,7 +152,9 @@ class SessionServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetSession(self, request, context):
-        """Gives a session, and with it its newest messages, memory and open tool calls, from one snapshot.
+        """Gives a session, and with it its newest messages, memory and open tool calls, from one snapshot; now, or as of a version.
+
+        Errors: CURSOR_AHEAD.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -142,6 +164,16 @@ class SessionServiceServicer(object):
         """Lists sessions, the most recently used first. A user sees its own only.
 
         Errors: PAGE_TOKEN_INVALID. A session that moves while paging is seen at most once.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UpdateSession(self, request, context):
+        """Changes a session's title, labels, metadata or life.
+
+        Errors: VERSION_CONFLICT, EXPECTED_VERSION_REQUIRED (labels and metadata_json need expected_version or force), SESSION_CLOSED,
+        SESSION_EXPIRED. A user may change the title. A retry gives the session as of the first answer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -169,7 +201,18 @@ class SessionServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetMemory(self, request, context):
-        """Gives working memory.
+        """Gives working memory, now or as of a version.
+
+        Errors: CURSOR_AHEAD.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListMemoryVersions(self, request, context):
+        """Lists working memory as it was after each commit that changed it, newest first.
+
+        Errors: PAGE_TOKEN_INVALID.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -208,6 +251,28 @@ class SessionServiceServicer(object):
         """Lists messages by seq.
 
         Errors: PAGE_TOKEN_INVALID.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveMessages(self, request, context):
+        """Takes messages back from the end, and puts others in their place if any are given, in one commit. Calls that a removed message
+        made leave the ledger with it; calls whose result is removed stand as they stood before it.
+
+        Errors: VERSION_CONFLICT, SESSION_CLOSED, SESSION_EXPIRED, MESSAGE_TOO_LARGE, BATCH_TOO_LARGE, SESSION_FULL, the tool-call reasons
+        of Append. Two takers take different messages; taking from an empty session is OK and changes nothing. A retry gives the same
+        messages again.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UpdateMessage(self, request, context):
+        """Changes a message in its place, such as to redact it. Its role, the call that it answers and the calls that it makes stay.
+
+        Errors: MESSAGE_NOT_FOUND, MESSAGE_TOO_LARGE, VERSION_CONFLICT, SESSION_CLOSED, SESSION_EXPIRED. A retry gives the message as of
+        the first answer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -267,6 +332,11 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     request_deserializer=lockstitch_dot_v1_dot_session__service__pb2.ListSessionsRequest.FromString,
                     response_serializer=lockstitch_dot_v1_dot_session__service__pb2.ListSessionsResponse.SerializeToString,
             ),
+            'UpdateSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateSession,
+                    request_deserializer=lockstitch_dot_v1_dot_session__service__pb2.UpdateSessionRequest.FromString,
+                    response_serializer=lockstitch_dot_v1_dot_session__service__pb2.UpdateSessionResponse.SerializeToString,
+            ),
             'Append': grpc.unary_unary_rpc_method_handler(
                     servicer.Append,
                     request_deserializer=lockstitch_dot_v1_dot_session__service__pb2.AppendRequest.FromString,
@@ -281,6 +351,11 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     servicer.GetMemory,
                     request_deserializer=lockstitch_dot_v1_dot_session__service__pb2.GetMemoryRequest.FromString,
                     response_serializer=lockstitch_dot_v1_dot_session__service__pb2.GetMemoryResponse.SerializeToString,
+            ),
+            'ListMemoryVersions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListMemoryVersions,
+                    request_deserializer=lockstitch_dot_v1_dot_session__service__pb2.ListMemoryVersionsRequest.FromString,
+                    response_serializer=lockstitch_dot_v1_dot_session__service__pb2.ListMemoryVersionsResponse.SerializeToString,
             ),
             'UpdateToolCall': grpc.unary_unary_rpc_method_handler(
                     servicer.UpdateToolCall,
@@ -301,6 +376,16 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     servicer.ListMessages,
                     request_deserializer=lockstitch_dot_v1_dot_session__service__pb2.ListMessagesRequest.FromString,
                     response_serializer=lockstitch_dot_v1_dot_session__service__pb2.ListMessagesResponse.SerializeToString,
+            ),
+            'RemoveMessages': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveMessages,
+                    request_deserializer=lockstitch_dot_v1_dot_session__service__pb2.RemoveMessagesRequest.FromString,
+                    response_serializer=lockstitch_dot_v1_dot_session__service__pb2.RemoveMessagesResponse.SerializeToString,
+            ),
+            'UpdateMessage': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateMessage,
+                    request_deserializer=lockstitch_dot_v1_dot_session__service__pb2.UpdateMessageRequest.FromString,
+                    response_serializer=lockstitch_dot_v1_dot_session__service__pb2.UpdateMessageResponse.SerializeToString,
             ),
             'ListCommits': grpc.unary_unary_rpc_method_handler(
                     servicer.ListCommits,
@@ -421,6 +506,33 @@ class SessionService(object):
             _registered_method=True)
 
     @staticmethod
+    def UpdateSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lockstitch.v1.SessionService/UpdateSession',
+            lockstitch_dot_v1_dot_session__service__pb2.UpdateSessionRequest.SerializeToString,
+            lockstitch_dot_v1_dot_session__service__pb2.UpdateSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def Append(request,
             target,
             options=(),
@@ -491,6 +603,33 @@ class SessionService(object):
             '/lockstitch.v1.SessionService/GetMemory',
             lockstitch_dot_v1_dot_session__service__pb2.GetMemoryRequest.SerializeToString,
             lockstitch_dot_v1_dot_session__service__pb2.GetMemoryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListMemoryVersions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lockstitch.v1.SessionService/ListMemoryVersions',
+            lockstitch_dot_v1_dot_session__service__pb2.ListMemoryVersionsRequest.SerializeToString,
+            lockstitch_dot_v1_dot_session__service__pb2.ListMemoryVersionsResponse.FromString,
             options,
             channel_credentials,
             insecure,
@@ -599,6 +738,60 @@ class SessionService(object):
             '/lockstitch.v1.SessionService/ListMessages',
             lockstitch_dot_v1_dot_session__service__pb2.ListMessagesRequest.SerializeToString,
             lockstitch_dot_v1_dot_session__service__pb2.ListMessagesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveMessages(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lockstitch.v1.SessionService/RemoveMessages',
+            lockstitch_dot_v1_dot_session__service__pb2.RemoveMessagesRequest.SerializeToString,
+            lockstitch_dot_v1_dot_session__service__pb2.RemoveMessagesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UpdateMessage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lockstitch.v1.SessionService/UpdateMessage',
+            lockstitch_dot_v1_dot_session__service__pb2.UpdateMessageRequest.SerializeToString,
+            lockstitch_dot_v1_dot_session__service__pb2.UpdateMessageResponse.FromString,
             options,
             channel_credentials,
             insecure,

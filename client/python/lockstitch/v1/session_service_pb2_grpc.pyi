@@ -29,11 +29,20 @@ class SessionServiceStub:
     tool-call reasons of Append. A retry gives the session as it was created.
     """
     GetSession: _aio.UnaryUnaryMultiCallable[_session_service_pb2.GetSessionRequest, _session_service_pb2.GetSessionResponse]
-    """Gives a session, and with it its newest messages, memory and open tool calls, from one snapshot."""
+    """Gives a session, and with it its newest messages, memory and open tool calls, from one snapshot; now, or as of a version.
+
+    Errors: CURSOR_AHEAD.
+    """
     ListSessions: _aio.UnaryUnaryMultiCallable[_session_service_pb2.ListSessionsRequest, _session_service_pb2.ListSessionsResponse]
     """Lists sessions, the most recently used first. A user sees its own only.
 
     Errors: PAGE_TOKEN_INVALID. A session that moves while paging is seen at most once.
+    """
+    UpdateSession: _aio.UnaryUnaryMultiCallable[_session_service_pb2.UpdateSessionRequest, _session_service_pb2.UpdateSessionResponse]
+    """Changes a session's title, labels, metadata or life.
+
+    Errors: VERSION_CONFLICT, EXPECTED_VERSION_REQUIRED (labels and metadata_json need expected_version or force), SESSION_CLOSED,
+    SESSION_EXPIRED. A user may change the title. A retry gives the session as of the first answer.
     """
     Append: _aio.UnaryUnaryMultiCallable[_session_service_pb2.AppendRequest, _session_service_pb2.AppendResponse]
     """Stores messages, changes of tool calls and a change of memory, in one commit: all of it or nothing.
@@ -49,7 +58,15 @@ class SessionServiceStub:
     answer.
     """
     GetMemory: _aio.UnaryUnaryMultiCallable[_session_service_pb2.GetMemoryRequest, _session_service_pb2.GetMemoryResponse]
-    """Gives working memory."""
+    """Gives working memory, now or as of a version.
+
+    Errors: CURSOR_AHEAD.
+    """
+    ListMemoryVersions: _aio.UnaryUnaryMultiCallable[_session_service_pb2.ListMemoryVersionsRequest, _session_service_pb2.ListMemoryVersionsResponse]
+    """Lists working memory as it was after each commit that changed it, newest first.
+
+    Errors: PAGE_TOKEN_INVALID.
+    """
     UpdateToolCall: _aio.UnaryUnaryMultiCallable[_session_service_pb2.UpdateToolCallRequest, _session_service_pb2.UpdateToolCallResponse]
     """Says that a tool call begins, waits for approval, is approved or refused, or touches resources.
 
@@ -71,6 +88,20 @@ class SessionServiceStub:
     """Lists messages by seq.
 
     Errors: PAGE_TOKEN_INVALID.
+    """
+    RemoveMessages: _aio.UnaryUnaryMultiCallable[_session_service_pb2.RemoveMessagesRequest, _session_service_pb2.RemoveMessagesResponse]
+    """Takes messages back from the end, and puts others in their place if any are given, in one commit. Calls that a removed message
+    made leave the ledger with it; calls whose result is removed stand as they stood before it.
+
+    Errors: VERSION_CONFLICT, SESSION_CLOSED, SESSION_EXPIRED, MESSAGE_TOO_LARGE, BATCH_TOO_LARGE, SESSION_FULL, the tool-call reasons
+    of Append. Two takers take different messages; taking from an empty session is OK and changes nothing. A retry gives the same
+    messages again.
+    """
+    UpdateMessage: _aio.UnaryUnaryMultiCallable[_session_service_pb2.UpdateMessageRequest, _session_service_pb2.UpdateMessageResponse]
+    """Changes a message in its place, such as to redact it. Its role, the call that it answers and the calls that it makes stay.
+
+    Errors: MESSAGE_NOT_FOUND, MESSAGE_TOO_LARGE, VERSION_CONFLICT, SESSION_CLOSED, SESSION_EXPIRED. A retry gives the message as of
+    the first answer.
     """
     ListCommits: _aio.UnaryUnaryMultiCallable[_session_service_pb2.ListCommitsRequest, _session_service_pb2.ListCommitsResponse]
     """Lists the commits that made the session what it is, oldest first.
@@ -120,7 +151,10 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _session_service_pb2.GetSessionRequest,
         context: _aio.ServicerContext[_session_service_pb2.GetSessionRequest, _abc.Awaitable[_session_service_pb2.GetSessionResponse]],
     ) -> _abc.Awaitable[_session_service_pb2.GetSessionResponse]:
-        """Gives a session, and with it its newest messages, memory and open tool calls, from one snapshot."""
+        """Gives a session, and with it its newest messages, memory and open tool calls, from one snapshot; now, or as of a version.
+
+        Errors: CURSOR_AHEAD.
+        """
 
     @_abc_1.abstractmethod
     def ListSessions(
@@ -131,6 +165,18 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         """Lists sessions, the most recently used first. A user sees its own only.
 
         Errors: PAGE_TOKEN_INVALID. A session that moves while paging is seen at most once.
+        """
+
+    @_abc_1.abstractmethod
+    def UpdateSession(
+        self,
+        request: _session_service_pb2.UpdateSessionRequest,
+        context: _aio.ServicerContext[_session_service_pb2.UpdateSessionRequest, _abc.Awaitable[_session_service_pb2.UpdateSessionResponse]],
+    ) -> _abc.Awaitable[_session_service_pb2.UpdateSessionResponse]:
+        """Changes a session's title, labels, metadata or life.
+
+        Errors: VERSION_CONFLICT, EXPECTED_VERSION_REQUIRED (labels and metadata_json need expected_version or force), SESSION_CLOSED,
+        SESSION_EXPIRED. A user may change the title. A retry gives the session as of the first answer.
         """
 
     @_abc_1.abstractmethod
@@ -164,7 +210,21 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _session_service_pb2.GetMemoryRequest,
         context: _aio.ServicerContext[_session_service_pb2.GetMemoryRequest, _abc.Awaitable[_session_service_pb2.GetMemoryResponse]],
     ) -> _abc.Awaitable[_session_service_pb2.GetMemoryResponse]:
-        """Gives working memory."""
+        """Gives working memory, now or as of a version.
+
+        Errors: CURSOR_AHEAD.
+        """
+
+    @_abc_1.abstractmethod
+    def ListMemoryVersions(
+        self,
+        request: _session_service_pb2.ListMemoryVersionsRequest,
+        context: _aio.ServicerContext[_session_service_pb2.ListMemoryVersionsRequest, _abc.Awaitable[_session_service_pb2.ListMemoryVersionsResponse]],
+    ) -> _abc.Awaitable[_session_service_pb2.ListMemoryVersionsResponse]:
+        """Lists working memory as it was after each commit that changed it, newest first.
+
+        Errors: PAGE_TOKEN_INVALID.
+        """
 
     @_abc_1.abstractmethod
     def UpdateToolCall(
@@ -210,6 +270,32 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         """Lists messages by seq.
 
         Errors: PAGE_TOKEN_INVALID.
+        """
+
+    @_abc_1.abstractmethod
+    def RemoveMessages(
+        self,
+        request: _session_service_pb2.RemoveMessagesRequest,
+        context: _aio.ServicerContext[_session_service_pb2.RemoveMessagesRequest, _abc.Awaitable[_session_service_pb2.RemoveMessagesResponse]],
+    ) -> _abc.Awaitable[_session_service_pb2.RemoveMessagesResponse]:
+        """Takes messages back from the end, and puts others in their place if any are given, in one commit. Calls that a removed message
+        made leave the ledger with it; calls whose result is removed stand as they stood before it.
+
+        Errors: VERSION_CONFLICT, SESSION_CLOSED, SESSION_EXPIRED, MESSAGE_TOO_LARGE, BATCH_TOO_LARGE, SESSION_FULL, the tool-call reasons
+        of Append. Two takers take different messages; taking from an empty session is OK and changes nothing. A retry gives the same
+        messages again.
+        """
+
+    @_abc_1.abstractmethod
+    def UpdateMessage(
+        self,
+        request: _session_service_pb2.UpdateMessageRequest,
+        context: _aio.ServicerContext[_session_service_pb2.UpdateMessageRequest, _abc.Awaitable[_session_service_pb2.UpdateMessageResponse]],
+    ) -> _abc.Awaitable[_session_service_pb2.UpdateMessageResponse]:
+        """Changes a message in its place, such as to redact it. Its role, the call that it answers and the calls that it makes stay.
+
+        Errors: MESSAGE_NOT_FOUND, MESSAGE_TOO_LARGE, VERSION_CONFLICT, SESSION_CLOSED, SESSION_EXPIRED. A retry gives the message as of
+        the first answer.
         """
 
     @_abc_1.abstractmethod

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"lockstitch/v1/working_memory.proto\x12\rlockstitch.v1\x1a google/protobuf/field_mask.proto\"\xc4\x01\n\rWorkingMemory\x12\x11\n\x04goal\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x0c\n\x04plan\x18\x02 \x03(\t\x12\x11\n\tcompleted\x18\x03 \x03(\t\x12\x0e\n\x06\x65rrors\x18\x04 \x03(\t\x12\x17\n\x0fimportant_files\x18\x05 \x03(\t\x12\x18\n\x0bnext_action\x18\x06 \x01(\tH\x01\x88\x01\x01\x12\x12\n\nextra_json\x18\x07 \x01(\t\x12\x0f\n\x07version\x18\x08 \x01(\x03\x42\x07\n\x05_goalB\x0e\n\x0c_next_action\"\xb9\x01\n\x0cMemoryChange\x12/\n\x07replace\x18\x01 \x01(\x0b\x32\x1c.lockstitch.v1.WorkingMemoryH\x00\x12\'\n\x03set\x18\x02 \x01(\x0b\x32\x18.lockstitch.v1.MemorySetH\x00\x12\x1a\n\x10merge_patch_json\x18\x03 \x01(\tH\x00\x12)\n\x04keys\x18\x04 \x01(\x0b\x32\x19.lockstitch.v1.MemoryKeysH\x00\x42\x08\n\x06\x63hange\"j\n\tMemorySet\x12,\n\x06memory\x18\x01 \x01(\x0b\x32\x1c.lockstitch.v1.WorkingMemory\x12/\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMask\"y\n\nMemoryKeys\x12/\n\x03set\x18\x01 \x03(\x0b\x32\".lockstitch.v1.MemoryKeys.SetEntry\x12\x0e\n\x06\x64\x65lete\x18\x02 \x03(\t\x1a*\n\x08SetEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"lockstitch/v1/working_memory.proto\x12\rlockstitch.v1\x1a google/protobuf/field_mask.proto\"\xd4\x01\n\rWorkingMemory\x12\x11\n\x04goal\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\x0c\n\x04plan\x18\x02 \x03(\t\x12\x11\n\tcompleted\x18\x03 \x03(\t\x12\x0e\n\x06\x65rrors\x18\x04 \x03(\t\x12\x17\n\x0fimportant_files\x18\x05 \x03(\t\x12\x18\n\x0bnext_action\x18\x06 \x01(\tH\x01\x88\x01\x01\x12\x12\n\nextra_json\x18\x07 \x01(\t\x12\x0f\n\x07version\x18\x08 \x01(\x03\x12\x0e\n\x06\x65rased\x18\t \x01(\x08\x42\x07\n\x05_goalB\x0e\n\x0c_next_action\"\xb9\x01\n\x0cMemoryChange\x12/\n\x07replace\x18\x01 \x01(\x0b\x32\x1c.lockstitch.v1.WorkingMemoryH\x00\x12\'\n\x03set\x18\x02 \x01(\x0b\x32\x18.lockstitch.v1.MemorySetH\x00\x12\x1a\n\x10merge_patch_json\x18\x03 \x01(\tH\x00\x12)\n\x04keys\x18\x04 \x01(\x0b\x32\x19.lockstitch.v1.MemoryKeysH\x00\x42\x08\n\x06\x63hange\"j\n\tMemorySet\x12,\n\x06memory\x18\x01 \x01(\x0b\x32\x1c.lockstitch.v1.WorkingMemory\x12/\n\x0bupdate_mask\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.FieldMask\"y\n\nMemoryKeys\x12/\n\x03set\x18\x01 \x03(\x0b\x32\".lockstitch.v1.MemoryKeys.SetEntry\x12\x0e\n\x06\x64\x65lete\x18\x02 \x03(\t\x1a*\n\x08SetEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,13 +35,13 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MEMORYKEYS_SETENTRY']._loaded_options = None
   _globals['_MEMORYKEYS_SETENTRY']._serialized_options = b'8\001'
   _globals['_WORKINGMEMORY']._serialized_start=88
-  _globals['_WORKINGMEMORY']._serialized_end=284
-  _globals['_MEMORYCHANGE']._serialized_start=287
-  _globals['_MEMORYCHANGE']._serialized_end=472
-  _globals['_MEMORYSET']._serialized_start=474
-  _globals['_MEMORYSET']._serialized_end=580
-  _globals['_MEMORYKEYS']._serialized_start=582
-  _globals['_MEMORYKEYS']._serialized_end=703
-  _globals['_MEMORYKEYS_SETENTRY']._serialized_start=661
-  _globals['_MEMORYKEYS_SETENTRY']._serialized_end=703
+  _globals['_WORKINGMEMORY']._serialized_end=300
+  _globals['_MEMORYCHANGE']._serialized_start=303
+  _globals['_MEMORYCHANGE']._serialized_end=488
+  _globals['_MEMORYSET']._serialized_start=490
+  _globals['_MEMORYSET']._serialized_end=596
+  _globals['_MEMORYKEYS']._serialized_start=598
+  _globals['_MEMORYKEYS']._serialized_end=719
+  _globals['_MEMORYKEYS_SETENTRY']._serialized_start=677
+  _globals['_MEMORYKEYS_SETENTRY']._serialized_end=719
 # @@protoc_insertion_point(module_scope)

@@ -33,6 +33,7 @@ class WorkingMemory(_message.Message):
     NEXT_ACTION_FIELD_NUMBER: _builtins.int
     EXTRA_JSON_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
+    ERASED_FIELD_NUMBER: _builtins.int
     goal: _builtins.str
     """Optional. What the conversation is to reach. Absent and "" are two things."""
     next_action: _builtins.str
@@ -43,6 +44,8 @@ class WorkingMemory(_message.Message):
     """
     version: _builtins.int
     """Output only. The version of the commit that last changed the memory. 0 before the first change."""
+    erased: _builtins.bool
+    """Output only. True where values that it held at that version were erased since."""
     @_builtins.property
     def plan(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Optional. The steps that are to be taken."""
@@ -70,10 +73,11 @@ class WorkingMemory(_message.Message):
         next_action: _builtins.str | None = ...,
         extra_json: _builtins.str = ...,
         version: _builtins.int = ...,
+        erased: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_goal", b"_goal", "_next_action", b"_next_action", "goal", b"goal", "next_action", b"next_action"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_goal", b"_goal", "_next_action", b"_next_action", "completed", b"completed", "errors", b"errors", "extra_json", b"extra_json", "goal", b"goal", "important_files", b"important_files", "next_action", b"next_action", "plan", b"plan", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_goal", b"_goal", "_next_action", b"_next_action", "completed", b"completed", "erased", b"erased", "errors", b"errors", "extra_json", b"extra_json", "goal", b"goal", "important_files", b"important_files", "next_action", b"next_action", "plan", b"plan", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__goal: _TypeAlias = _typing.Literal["goal"]  # noqa: Y015
     _WhichOneofArgType__goal: _TypeAlias = _typing.Literal["_goal", b"_goal"]  # noqa: Y015

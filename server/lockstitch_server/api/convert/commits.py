@@ -27,5 +27,9 @@ def fill(target: commit_pb2.Commit, commit: Commit) -> None:
         tool_calls.fill_without_messages(target.tool_calls.add(), tool_call)
     if commit.memory_change is not None:
         target.memory.CopyFrom(working_memory_pb2.MemoryChange.FromString(commit.memory_change))
+    target.erased = commit.erased
+    if commit.removed is not None:
+        first_seq, last_seq = commit.removed
+        target.removed.add(first_seq=first_seq, last_seq=last_seq)
     if commit.session is not None:
         sessions.fill(target.session, commit.session)

@@ -107,6 +107,7 @@ def _members(text: bytes, field: str) -> list[json_text.Member]:
 def fill(target: working_memory_pb2.WorkingMemory, memory: Memory) -> None:
     """Write memory: typed keys to their fields, the others to extra_json in the order of their bytes."""
     target.version = memory.version
+    target.erased = memory.erased
     for key in TEXT_KEYS & memory.values.keys():
         setattr(target, key.decode(), orjson.loads(memory.values[key]))
     for key in LIST_KEYS & memory.values.keys():

@@ -1,8 +1,8 @@
 """Messages: checked and taken apart on the way in, put together again on the way out."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
+from typing import TypeAlias
 
 from lockstitch.v1 import message_pb2
 from lockstitch_server import ids
@@ -32,7 +32,7 @@ _PARTS = {
     MessageRole.DEVELOPER: _PARTS_OF_EVERYBODY,
 }
 
-Messages = RepeatedCompositeFieldContainer[message_pb2.Message]
+Messages: TypeAlias = Sequence[message_pb2.Message]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class MessageLimits:
     tool_calls_max: int
 
 
-def authorise(messages: Messages, principal: Principal, policy: Policy) -> None:
+def authorise(messages: Sequence[message_pb2.Message], principal: Principal, policy: Policy) -> None:
     """Raise RoleNotAllowed where the caller may not write what these messages claim."""
     for place, message in enumerate(messages):
         field = f"messages[{place}]"
@@ -60,25 +60,27 @@ def authorise(messages: Messages, principal: Principal, policy: Policy) -> None:
             policy.require(principal, Claim.WRITE_AUTHOR, f"{field}.author")
 
 
-def forget_output(messages: Messages) -> None:
+def forget_output(messages: Iterable[message_pb2.Message]) -> None:
     """Clear what only the server says, so that it is neither stored nor part of the request's digest."""
     for message in messages:
         message.ClearField("seq")
         message.ClearField("version")
         message.ClearField("create_time")
         message.ClearField("elided_bytes")
+        message.ClearField("removed_version")
+        message.ClearField("erased")
 
 
-def check_sizes(messages: Messages, limits: MessageLimits) -> None:
+def check_sizes(messages: Messages, limits: MessageLimits, name: str = "messages") -> None:
     """Raise where there are too many, or where one alone is larger than a request may be."""
     if len(messages) > limits.messages_max:
         sentence = f"The request holds {len(messages)} messages; the most is {limits.messages_max}."
-        raise BatchTooLarge(sentence, field="messages", metadata={"limit": str(limits.messages_max)})
+        raise BatchTooLarge(sentence, field=name, metadata={"limit": str(limits.messages_max)})
     for place, message in enumerate(messages):
         if message.ByteSize() > limits.content_bytes_max and content_bytes(message) > limits.content_bytes_max:
-            sentence = f"messages[{place}] is larger than {limits.content_bytes_max} bytes."
-            metadata = {"limit_bytes": str(limits.content_bytes_max)}
-            raise MessageTooLarge(sentence, field=f"messages[{place}]", metadata=metadata)
+            field = _field(name, place)
+            sentence = f"{field} is larger than {limits.content_bytes_max} bytes."
+            raise MessageTooLarge(sentence, field=field, metadata={"limit_bytes": str(limits.content_bytes_max)})
 
 
 def content_bytes(message: message_pb2.Message) -> int:
@@ -101,12 +103,14 @@ def content_bytes(message: message_pb2.Message) -> int:
     return total
 
 
-def new_messages(messages: Messages, limits: MessageLimits) -> tuple[list[NewMessage], list[LedgerChange]]:
+def new_messages(
+    messages: Messages, limits: MessageLimits, name: str = "messages"
+) -> tuple[list[NewMessage], list[LedgerChange]]:
     """Check messages and take them apart: what the store needs to see, and what they do to the ledger."""
     taken: list[NewMessage] = []
     ledger: list[LedgerChange] = []
     for place, message in enumerate(messages):
-        field = f"messages[{place}]"
+        field = _field(name, place)
         call_id = _check(message, field, limits)
         role = MessageRole(message.role)
         if role is MessageRole.ASSISTANT:
@@ -142,8 +146,13 @@ def new_messages(messages: Messages, limits: MessageLimits) -> tuple[list[NewMes
         )
     if len(ledger) > limits.tool_calls_max:
         sentence = f"The request holds {len(ledger)} tool calls and results; the most is {limits.tool_calls_max}."
-        raise BatchTooLarge(sentence, field="messages", metadata={"limit": str(limits.tool_calls_max)})
+        raise BatchTooLarge(sentence, field=name, metadata={"limit": str(limits.tool_calls_max)})
     return taken, ledger
+
+
+def _field(name: str, place: int) -> str:
+    """A message's field: of a list by its place, else by its name alone."""
+    return name if name == "message" else f"{name}[{place}]"
 
 
 def _check(message: message_pb2.Message, field: str, limits: MessageLimits) -> str:
@@ -245,6 +254,8 @@ def fill(target: message_pb2.Message, message: Message, *, elided: bool = False)
     target.version = message.version
     target.role = message_pb2.Role.ValueType(message.role)
     target.call_id = message.call_id
+    target.removed_version = message.removed_version
+    target.erased = message.erased
     checks.to_timestamp(message.create_time, target.create_time)
 
 

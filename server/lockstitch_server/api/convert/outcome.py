@@ -26,23 +26,23 @@ class Outcome:
 
 def of_message(message: message_pb2.Message) -> Outcome:
     """The outcome that a TOOL message holds: in its tool_result part, else in its text or json parts."""
+    texts = [part.text for part in message.parts if part.WhichOneof("content") == "text"]
     for part in message.parts:
         if part.WhichOneof("content") == "tool_result":
-            return _of_result(part.tool_result)
+            return _of_result(part.tool_result, "".join(texts))
     for part in message.parts:
         if part.WhichOneof("content") == "json":
             return Outcome(ToolCallStatus.SUCCEEDED, part.json.encode(), "")
-    texts = [part.text for part in message.parts if part.WhichOneof("content") == "text"]
     return Outcome(ToolCallStatus.SUCCEEDED, orjson.dumps("".join(texts)) if texts else None, "")
 
 
-def _of_result(part: message_pb2.ToolResultPart) -> Outcome:
+def _of_result(part: message_pb2.ToolResultPart, error: str) -> Outcome:
     output = part.WhichOneof("output")
     if part.is_error and output == "text":
         return Outcome(ToolCallStatus.FAILED, None, part.text)
     status = ToolCallStatus.FAILED if part.is_error else ToolCallStatus.SUCCEEDED
     if output == "json":
-        return Outcome(status, part.json.encode(), "")
+        return Outcome(status, part.json.encode(), error if part.is_error else "")
     return Outcome(status, orjson.dumps(part.text) if output == "text" else None, "")
 
 
@@ -54,6 +54,8 @@ def to_message(outcome: Outcome, call_id: str) -> bytes:
     part.is_error = outcome.status is not ToolCallStatus.SUCCEEDED
     if outcome.result is not None:
         part.json = outcome.result.decode()
+        if outcome.error:
+            message.parts.add().text = outcome.error
     elif outcome.error:
         part.text = outcome.error
     return message.SerializeToString()

@@ -60,10 +60,12 @@ def labels(given: Mapping[str, str], field: str, *, labels_max: int, characters_
     return dict(given)
 
 
-def expiration(kind: str | None, expire_time: Timestamp, ttl: Duration, idle_ttl: Duration | None = None) -> Expiration:
+def expiration(
+    kind: str | None, expire_time: Timestamp, ttl: Duration, idle_ttl: Duration | None = None, *, prefix: str = ""
+) -> Expiration:
     """Check how long a session is to live; `kind` says which of the first two was given."""
     return Expiration(
-        expire_time=checks.instant(expire_time, "expire_time") if kind == "expire_time" else None,
+        expire_time=checks.instant(expire_time, f"{prefix}expire_time") if kind == "expire_time" else None,
         ttl=checks.life(ttl, "ttl") if kind == "ttl" else None,
-        idle_ttl=None if idle_ttl is None else checks.life(idle_ttl, "idle_ttl"),
+        idle_ttl=None if idle_ttl is None else checks.life(idle_ttl, f"{prefix}idle_ttl"),
     )

@@ -63,9 +63,7 @@ def target(
     return None, checks.identifier(call_id, f"{prefix}call_id", id_max)
 
 
-def detail(
-    *, prefix: str, resources: Resources, approval: tool_call_pb2.Approval | None = None, error: str = ""
-) -> bytes | None:
+def detail(*, prefix: str, resources: Resources, approval: tool_call_pb2.Approval | None = None) -> bytes | None:
     """What the ledger keeps beside columns, checked; None where there is nothing."""
     if len(resources) > RESOURCES_MAX:
         raise InvalidField(f"{prefix}resources", f"holds more than {RESOURCES_MAX}")
@@ -75,9 +73,7 @@ def detail(
         for name, state in (("before", resource.before), ("after", resource.after)):
             if len(state.encode()) > _STATE_BYTES_MAX:
                 raise InvalidField(f"{field}.{name}", f"is larger than {_STATE_BYTES_MAX} bytes")
-    if len(error.encode()) > _ERROR_BYTES_MAX:
-        raise InvalidField(f"{prefix}error", f"is larger than {_ERROR_BYTES_MAX} bytes")
-    kept = tool_call_pb2.ToolCall(resources=resources, error=error)
+    kept = tool_call_pb2.ToolCall(resources=resources)
     if approval is not None:
         checks.line(approval.note, f"{prefix}approval.note", checks.REASON_CHARACTERS_MAX)
         kept.approval.CopyFrom(approval)
@@ -133,8 +129,8 @@ def complete(
             call_id=call_id,
             status=ended.status,
             outcome_digest=ended.digest(),
-            detail=detail(prefix=prefix, resources=change.resources, error=ended.error),
-            result=ended.result,
+            detail=detail(prefix=prefix, resources=change.resources),
+            result=_own_result(ended),
         ),
         messages,
     )
@@ -147,6 +143,8 @@ def ended_outcome(change: tool_call_pb2.ToolCallChange, prefix: str) -> Outcome:
         status = ToolCallStatus.FAILED if change.error else ToolCallStatus.SUCCEEDED
     if status.is_open:
         raise InvalidField(f"{prefix}status", "does not end the call")
+    if len(change.error.encode()) > _ERROR_BYTES_MAX:
+        raise InvalidField(f"{prefix}error", f"is larger than {_ERROR_BYTES_MAX} bytes")
     if change.error and status is ToolCallStatus.SUCCEEDED:
         raise InvalidField(f"{prefix}error", "has no place in a call that succeeded")
     result = checks.json(change.result_json, f"{prefix}result_json") if change.result_json else None
@@ -172,10 +170,16 @@ def record(change: tool_call_pb2.ToolCallChange, prefix: str, id_max: int) -> Le
         arguments_digest=json_text.canonical_digest(arguments),
         status=status,
         outcome_digest=None if ended is None else ended.digest(),
-        detail=detail(prefix=prefix, resources=change.resources, error=change.error),
+        detail=detail(prefix=prefix, resources=change.resources),
         arguments=arguments,
-        result=None if ended is None else ended.result,
+        result=None if ended is None else _own_result(ended),
     )
+
+
+def _own_result(ended: Outcome) -> bytes | None:
+    """Result and error as the ledger keeps them where no message does; None where there is nothing."""
+    result = "" if ended.result is None else ended.result.decode()
+    return tool_call_pb2.ToolCall(result_json=result, error=ended.error).SerializeToString() or None
 
 
 class Bodies:
@@ -203,11 +207,15 @@ def fill(target: tool_call_pb2.ToolCall, call: ToolCall, bodies: Bodies, room: i
     _merge_resources(target)
     _envelope(target, call)
     arguments = bodies.arguments(call)
-    result = None if call.result is None else call.result.decode()
+    result = None
     if call.result_body is not None:
         stored = outcome.of_message(message_pb2.Message.FromString(call.result_body))
         result = None if stored.result is None else stored.result.decode()
-        target.error = target.error or stored.error
+        target.error = stored.error
+    elif call.result is not None:
+        kept = tool_call_pb2.ToolCall.FromString(call.result)
+        result = kept.result_json or None
+        target.error = kept.error
     unread = _unread_bytes(call)
     taken = 0
     if arguments and len(arguments.encode()) <= room:
@@ -232,7 +240,7 @@ def fill_without_messages(target: tool_call_pb2.ToolCall, call: ToolCall) -> Non
     if call.arguments is not None and call.requested_version == call.version:
         target.arguments_json = call.arguments.decode()
     if call.result is not None and call.ended_version == call.version:
-        target.result_json = call.result.decode()
+        target.MergeFromString(call.result)
 
 
 def fill_all(

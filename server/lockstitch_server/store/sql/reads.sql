@@ -7,12 +7,25 @@
 select *
 from lockstitch.get_session_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 
+-- name: get_session_at
+-- A session as it was after a commit, with its messages, memory and open tool calls of then.
+-- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 version, $6 messages, $7 memory, $8 open_calls, $9 bytes_max,
+--     $10 call_bytes_max
+select *
+from lockstitch.get_session_at_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+
+-- name: list_memory_versions
+-- Working memory after the newest commits that changed it; the first row is the session's.
+-- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 before_version, $6 limit, $7 bytes_max
+select *
+from lockstitch.list_memory_versions_v1($1, $2, $3, $4, $5, $6, $7)
+
 -- name: list_sessions
 -- A page of sessions, the most recently used first.
--- $1 tenant, $2 user, $3 agent, $4 statuses, $5 label_keys, $6 label_values, $7 active_after, $8 active_before,
---     $9 cursor_minute, $10 cursor_time, $11 cursor_id, $12 limit, $13 bytes_max
+-- $1 tenant, $2 user, $3 agent, $4 statuses, $5 label_keys, $6 label_values, $7 created_after, $8 created_before,
+--     $9 active_after, $10 active_before, $11 cursor_minute, $12 cursor_time, $13 cursor_id, $14 limit, $15 bytes_max
 select *
-from lockstitch.list_sessions_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+from lockstitch.list_sessions_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 
 -- name: list_messages
 -- A page of messages; the first row is the session's.
@@ -21,11 +34,26 @@ from lockstitch.list_sessions_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $
 select *
 from lockstitch.list_messages_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 
--- name: messages_between
--- The messages of a range of seqs.
--- $1 tenant, $2 session_key, $3 first_seq, $4 last_seq
+-- name: list_messages_with_removed
+-- The same with removed messages in their places.
 select *
-from lockstitch.messages_between_v1($1, $2, $3, $4)
+from lockstitch.list_messages_with_removed_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+
+-- name: messages_of_commits
+-- What a range of commits stored.
+-- $1 tenant, $2 session_key, $3 first_version, $4 last_version, $5 first_seq, $6 last_seq, $7 updated_seqs
+select
+    m.seq as m_seq,
+    m.version as m_version,
+    m.role as m_role,
+    m.message_id as m_id,
+    m.call_id as m_call_id,
+    m.create_time as m_create_time,
+    m.bytes as m_bytes,
+    m.body as m_body,
+    m.removed_version as m_removed_version,
+    m.erased as m_erased
+from lockstitch.messages_of_commits_v1($1, $2, $3, $4, $5, $6, $7) as m
 
 -- name: list_tool_calls
 -- A page of tool calls; the first row is the session's.

@@ -1,0 +1,94 @@
+"""Append."""
+
+from lockstitch.v1 import session_service_pb2 as pb
+from lockstitch.v1 import tool_call_pb2
+from lockstitch_server import ids
+from lockstitch_server.api.changes import content as contents
+from lockstitch_server.api.convert import memory, messages, tool_calls
+from lockstitch_server.api.requests import REQUEST_TOOL_CALLS_MAX, Requests
+from lockstitch_server.auth.policy import Claim
+from lockstitch_server.errors import BatchTooLarge, InvalidField
+from lockstitch_server.model import Change, Content, LedgerChange, Method, NewMessage, NewSession
+
+
+def append(request: pb.AppendRequest, requests: Requests) -> tuple[Change, Content, NewSession | None]:
+    """Append."""
+    policy, principal, settings = requests.policy, requests.principal, requests.settings
+    messages.authorise(request.messages, principal, policy)
+    for claimed, claim, field in (
+        (bool(request.tool_calls), Claim.WRITE_TOOL_CALLS, "tool_calls"),
+        (request.HasField("memory_change"), Claim.WRITE_MEMORY, "memory_change"),
+        (request.allow_orphans, Claim.STORE_ORPHANS, "allow_orphans"),
+        (request.force, Claim.FORCE, "force"),
+    ):
+        if claimed:
+            policy.require(principal, claim, field)
+    create = None
+    if request.HasField("create_if_missing"):
+        policy.require(principal, Claim.CREATE_SESSION, "create_if_missing")
+        create = NewSession(
+            user_id=contents.user(request.create_if_missing.user_id, requests, "create_if_missing.user_id"),
+            agent=contents.agent(request.create_if_missing.agent, "create_if_missing.agent", requests),
+        )
+
+    request_id = requests.request_id(request.request_id)
+    requests.ref(request.session_id)
+    if create is not None:
+        # A missing session is not created under an id that only the server gives.
+        if ids.is_server_session_id(request.session_id):
+            create = None
+        else:
+            policy.require(principal, Claim.CHOOSE_SESSION_ID, "session_id")
+    if not request.messages and not request.tool_calls and not request.HasField("memory_change"):
+        raise InvalidField("messages", "is required unless tool_calls or memory_change is given")
+    contents.forget_output(request)
+    contents.check_sizes(
+        request,
+        request.messages,
+        requests,
+        extra=request.memory_change.ByteSize() + sum(_tool_call_bytes(call) for call in request.tool_calls),
+    )
+    if len(request.tool_calls) > REQUEST_TOOL_CALLS_MAX:
+        sentence = f"The request holds more than {REQUEST_TOOL_CALLS_MAX} tool calls."
+        raise BatchTooLarge(sentence, field="tool_calls", metadata={"limit": str(REQUEST_TOOL_CALLS_MAX)})
+    change = requests.change(
+        request,
+        Method.APPEND,
+        request.session_id,
+        request_id,
+        expected_version=request.expected_version if request.HasField("expected_version") else None,
+        expected_memory_version=(
+            request.expected_memory_version if request.HasField("expected_memory_version") else None
+        ),
+        force=request.force,
+    )
+    stored, ledger = messages.new_messages(request.messages, requests.message_limits)
+    for place, call in enumerate(request.tool_calls):
+        step, results = _ledger_step(call, f"tool_calls[{place}].", change, requests, len(stored))
+        ledger.append(step)
+        stored.extend(results)
+    memory_change = None
+    if request.HasField("memory_change"):
+        memory_change = memory.change(request.memory_change, "memory_change", settings.memory_bytes_max)
+    content = Content(
+        messages=tuple(stored), ledger=tuple(ledger), memory=memory_change, allow_orphans=request.allow_orphans
+    )
+    return change, content, create
+
+
+def _ledger_step(
+    call: tool_call_pb2.ToolCallChange, prefix: str, change: Change, requests: Requests, stored: int
+) -> tuple[LedgerChange, list[NewMessage]]:
+    id_max, key = requests.settings.id_characters_max, change.session.key
+    if call.name or call.arguments_json:
+        return tool_calls.record(call, prefix, id_max), []
+    status = tool_calls.status_of(call.status, f"{prefix}status")
+    if call.result_json or call.error or (status is not None and not status.is_open and not call.HasField("approval")):
+        if call.HasField("approval"):
+            raise InvalidField(f"{prefix}approval", "has no place beside a result")
+        return tool_calls.complete(call, key, prefix, id_max, stored)
+    return tool_calls.update(call, key, prefix, id_max), []
+
+
+def _tool_call_bytes(given: tool_call_pb2.ToolCallChange) -> int:
+    return len(given.arguments_json.encode()) + len(given.result_json.encode()) + len(given.error.encode())

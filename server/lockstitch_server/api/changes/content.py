@@ -1,0 +1,43 @@
+"""What requests with content have in common: who it becomes, and how much of it there may be."""
+
+from lockstitch.v1 import session_service_pb2 as pb
+from lockstitch_server.api import checks
+from lockstitch_server.api.convert import messages
+from lockstitch_server.api.requests import Requests
+from lockstitch_server.auth.policy import Claim
+from lockstitch_server.model import CallerRole
+
+
+def user(user_id: str, requests: Requests, field: str) -> str:
+    """Whose session it becomes: a user's is its own."""
+    principal = requests.principal
+    if principal.role is CallerRole.USER:
+        if user_id not in {"", principal.subject}:
+            requests.policy.require(principal, Claim.ACT_FOR_A_USER, field)
+        return principal.subject
+    return checks.identifier(user_id, field, requests.settings.id_characters_max, required=False)
+
+
+def agent(given: str, field: str, requests: Requests) -> str:
+    """The app or agent that a session belongs to."""
+    return checks.identifier(given, field, requests.settings.id_characters_max, required=False)
+
+
+def forget_output(request: pb.CreateSessionRequest | pb.AppendRequest) -> None:
+    messages.forget_output(request.messages)
+    if isinstance(request, pb.CreateSessionRequest):
+        if request.HasField("memory"):
+            request.memory.ClearField("version")
+    elif request.memory_change.WhichOneof("change") == "replace":
+        request.memory_change.replace.ClearField("version")
+
+
+def check_sizes(
+    request: pb.CreateSessionRequest | pb.AppendRequest, given: messages.Messages, requests: Requests, *, extra: int
+) -> None:
+    messages.check_sizes(given, requests.message_limits)
+    # Content is only counted where the whole request is large enough to hold too much of it.
+    content = None
+    if request.ByteSize() > requests.settings.content_bytes_max:
+        content = extra + sum(messages.content_bytes(message) for message in given)
+    requests.check_size(request, content)
