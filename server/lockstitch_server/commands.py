@@ -137,8 +137,8 @@ def _told_to_stop() -> Iterator[asyncio.Event]:
 def _announce(settings: Settings, address: listening.Address) -> None:
     """Say how to make a first call, then that calls are taken."""
     script = Path(sys.argv[0])
-    command = str(script) if script.name == "lockstitch-server" else "lockstitch-server"
-    data_dir = shlex.quote(str(settings.data_dir))
+    command = shlex.quote(str(script.absolute())) if script.name == "lockstitch-server" else "lockstitch-server"
+    data_dir = shlex.quote(str(settings.data_dir.absolute()))
     first_call = f"""\
         A first call, from another terminal:
 

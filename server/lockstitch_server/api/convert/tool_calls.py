@@ -198,7 +198,8 @@ class Bodies:
         message = self._parsed.get(call.message_seq)
         if message is None:
             message = self._parsed[call.message_seq] = message_pb2.Message.FromString(call.message_body)
-        return message.parts[call.part_index].tool_call.arguments_json
+        # The parts of an erased message are gone.
+        return message.parts[call.part_index].tool_call.arguments_json if message.parts else ""
 
 
 def fill(target: tool_call_pb2.ToolCall, call: ToolCall, bodies: Bodies, room: int) -> int:
