@@ -10,7 +10,7 @@ from lockstitch_server import ids
 from lockstitch_server.api import checks
 from lockstitch_server.api.convert import outcome
 from lockstitch_server.api.convert.outcome import Outcome
-from lockstitch_server.errors import InvalidField, ToolCallNotFound
+from lockstitch_server.errors import InvalidField
 from lockstitch_server.model import (
     LedgerChange,
     LedgerOp,
@@ -25,6 +25,7 @@ from lockstitch_server.service import json_text
 RESOURCES_MAX = 64
 _STATE_BYTES_MAX = 4096
 _ERROR_BYTES_MAX = 65_536
+_NO_CALL = (0, 0)
 _DIGEST = re.compile(r"sha256:([0-9a-f]{32})")
 
 Resources = RepeatedCompositeFieldContainer[tool_call_pb2.Resource]
@@ -56,10 +57,8 @@ def target(
     """Which call is meant: the ledger's key, or the provider's id."""
     if tool_call_id:
         checks.identifier(tool_call_id, f"{prefix}tool_call_id", id_max)
-        place = ids.parse_tool_call_id(key, tool_call_id)
-        if place is None:
-            raise ToolCallNotFound(field=f"{prefix}tool_call_id")
-        return place, None
+        # An id that is none of this session's is looked for all the same: the session comes first, then its calls.
+        return ids.parse_tool_call_id(key, tool_call_id) or _NO_CALL, None
     return None, checks.identifier(call_id, f"{prefix}call_id", id_max)
 
 
