@@ -11,6 +11,7 @@ from lockstitch_server.store.reader import Reader, SessionParts
 from lockstitch_server.store.results import SessionView
 
 MESSAGES_DEFAULT, MESSAGES_MAX = 200, 1000
+_LOOKED_AT_MAX = 8 * MESSAGES_MAX
 RECENT_TOOL_CALLS = 20
 _TOKEN_BYTES = 4
 _MESSAGE_TOKENS = 4
@@ -55,20 +56,17 @@ class Contexts:
 
     async def get(self, ref: SessionRef, limits: ContextLimits) -> Context:
         """Give the context of a session's next turn."""
-        view = await self._reader.get_session(
-            ref,
-            SessionParts(
-                messages=min(limits.messages or MESSAGES_DEFAULT, MESSAGES_MAX),
-                memory=True,
-                open_calls=OPEN_TOOL_CALLS_MAX,
-                ended_calls=RECENT_TOOL_CALLS,
-                bytes_max=budget.ANSWER_BYTES,
-            ),
-        )
-        if view is None:
-            raise SessionNotFound
-        taken = _newest_units(_units(view), _room(view.memory, limits))
-        messages = [shown for unit in reversed(taken) for shown in unit]
+        most = looked_at = min(limits.messages or MESSAGES_DEFAULT, MESSAGES_MAX)
+        while True:
+            view = await self._view(ref, looked_at)
+            units = _units(view)
+            taken = _newest_units(units, _room(view.memory, limits))
+            messages = [shown for unit in reversed(taken) for shown in unit]
+            all_taken = len(taken) == len(units) and len(messages) < most
+            if not all_taken or looked_at >= min(view.session.message_count, _LOOKED_AT_MAX):
+                break
+            # Results of older calls and of none were among the newest messages: there is room for more behind them.
+            looked_at = min(4 * looked_at, _LOOKED_AT_MAX)
         whole = len(messages) == view.session.message_count and not any(shown.elided for shown in messages)
         return Context(
             session=view.session,
@@ -78,6 +76,21 @@ class Contexts:
             recent_tool_calls=tuple(call for call in view.tool_calls if not call.status.is_open),
             truncated=not whole,
         )
+
+    async def _view(self, ref: SessionRef, messages: int) -> SessionView:
+        view = await self._reader.get_session(
+            ref,
+            SessionParts(
+                messages=messages,
+                memory=True,
+                open_calls=OPEN_TOOL_CALLS_MAX,
+                ended_calls=RECENT_TOOL_CALLS,
+                bytes_max=budget.ANSWER_BYTES,
+            ),
+        )
+        if view is None:
+            raise SessionNotFound
+        return view
 
 
 Unit = tuple[Message, ...]
