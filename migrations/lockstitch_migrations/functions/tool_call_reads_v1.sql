@@ -40,13 +40,15 @@ create function lockstitch.message_at_v1(
         and h.version <= p_at and h.until_version > p_at
 $$;
 
--- Adds to calls, in their order, the messages they refer to, as these were after the commits p_at (null: now).
+-- Adds to calls, in their order, the messages they refer to, as these were after the commits p_at (null: now). Where p_bytes_max is
+-- negative there are no bodies, and only those arguments and results that the call's last commit brought without a message.
 create function lockstitch.tool_calls_with_bodies_v1(
     p_tenant text, p_session_key uuid, p_calls lockstitch.tool_calls[], p_at bigint[], p_bytes_max bigint
 ) returns setof lockstitch.tool_call_row_v1 language sql stable as $$
     select b.requested_version, b.position, b.part_index, b.version, b.message_seq, b.result_seq, b.ended_version, b.create_time,
         b.start_time, b.end_time, b.status, b.call_id, b.name, b.arguments_digest, b.detail,
-        case when b.running <= p_bytes_max then b.arguments end, case when b.running <= p_bytes_max then b.result end,
+        case when b.running <= p_bytes_max or (p_bytes_max < 0 and b.requested_version = b.version) then b.arguments end,
+        case when b.running <= p_bytes_max or (p_bytes_max < 0 and b.ended_version = b.version) then b.result end,
         b.message_id, b.result_message_id,
         b.message_bytes, b.result_bytes,
         case when b.is_first and b.running <= p_bytes_max then b.message_body end,
