@@ -31,7 +31,7 @@ setup: $(READY) ## make the virtual environment; quick when nothing changed
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --editable '.[server,cli,dev]'
+	$(BIN)/pip install --quiet --editable '.[server,cli,nats,dev]'
 	@touch $@
 
 $(GENERATOR): Makefile

@@ -16,3 +16,4 @@
 -- include: functions/session_reads_v1.sql
 -- include: functions/session_history_reads_v1.sql
 -- include: functions/commit_reads_v1.sql
+-- include: functions/session_versions_v1.sql

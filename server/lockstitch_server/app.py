@@ -8,8 +8,9 @@ from lockstitch_migrations import expected_schema
 from lockstitch_server.api.server import serving
 from lockstitch_server.api.services import Services
 from lockstitch_server.auth.tokens import TokenVerifier
+from lockstitch_server.bus import Bus
 from lockstitch_server.config import Settings
-from lockstitch_server.model import Durability
+from lockstitch_server.model import Durability, StoreIdentity
 from lockstitch_server.service.append import Appends
 from lockstitch_server.service.commits import Commits
 from lockstitch_server.service.context import Contexts
@@ -21,10 +22,15 @@ from lockstitch_server.service.tool_calls import ToolCalls
 from lockstitch_server.startup import StartupError
 from lockstitch_server.store.inspection import Inspection, inspect
 from lockstitch_server.store.log import Log
+from lockstitch_server.store.notifications import PostgresBus
 from lockstitch_server.store.pool import APP_ROLE, Pool
 from lockstitch_server.store.reader import Reader
 from lockstitch_server.store.reading import Reading
 from lockstitch_server.store.writer import Writer
+from lockstitch_server.subscribe.hub import Hub
+from lockstitch_server.subscribe.limits import StreamLimits
+from lockstitch_server.subscribe.stream import Streams
+from lockstitch_server.subscribe.wake_ups import WakeUps
 
 _POSTGRES_NUMBER_MIN = 150_000
 
@@ -90,7 +96,8 @@ def _check_schema(found: Inspection) -> None:
     newest = found.migrations[-1] if found.migrations else "none"
     if expected_schema() not in found.migrations:
         raise StartupError(f"the schema is at {newest}, and this release needs {expected_schema()}: {mend}")
-    if newest != expected_schema():
+    # What is added before a release's servers start is safe under the last one; what is dropped after is not.
+    if any("_post_" in name for name in found.migrations if name > expected_schema()):
         raise StartupError(
             f"the schema is at {newest}, which is newer than this release ({expected_schema()}): "
             "run the release that made it; `lockstitch-server migrate` only goes forward"
@@ -129,22 +136,40 @@ async def running_server(
         full_page_writes=report.full_page_writes,
     )
     try:
-        services = await _services(pool, settings)
-        async with serving(settings, services, durability, verifier, listen=listen, reuse_port=reuse_port) as port:
+        reading = Reading(pool)
+        reader, log = Reader(reading), Log(reading)
+        identity = await reader.store_identity()
+        bus = PostgresBus(database_url) if settings.nats_url is None else _nats_bus(settings.nats_url, identity)
+        hub = Hub(log, WakeUps(bus), poll_interval=settings.subscription_poll_interval)
+        writer = Writer(
+            pool,
+            session_messages_max=settings.session_messages_max,
+            memory_bytes_max=settings.memory_bytes_max,
+            committed=hub.committed,
+        )
+        services = _services(settings, identity, writer=writer, reader=reader, log=log, hub=hub)
+        async with (
+            hub.running(),
+            serving(
+                settings, services, durability, verifier, listen=listen, reuse_port=reuse_port, drain=hub.drain
+            ) as port,
+        ):
             yield RunningServer(port=port)
     finally:
         await pool.close()
 
 
-async def _services(pool: Pool, settings: Settings) -> Services:
-    reading = Reading(pool)
-    reader = Reader(reading)
-    writer = Writer(
-        pool,
-        session_messages_max=settings.session_messages_max,
-        memory_bytes_max=settings.memory_bytes_max,
-    )
-    identity = await reader.store_identity()
+def _nats_bus(url: str, identity: StoreIdentity) -> Bus:
+    try:
+        from lockstitch_server.subscribe.nats_bus import NatsBus  # noqa: PLC0415 - its library is an extra
+    except ImportError as error:
+        raise StartupError("wake-ups by NATS need its client: pip install 'lockstitch[nats]'") from error
+    return NatsBus(url, identity.store_epoch)
+
+
+def _services(
+    settings: Settings, identity: StoreIdentity, *, writer: Writer, reader: Reader, log: Log, hub: Hub
+) -> Services:
     paging = Paging(
         identity.page_token_secret,
         default_size=settings.page_size_default,
@@ -159,6 +184,12 @@ async def _services(pool: Pool, settings: Settings) -> Services:
         memories=memories,
         tool_calls=ToolCalls(writer, reader, paging),
         messages=Messages(writer, reader, paging),
-        commits=Commits(Log(reading), paging),
+        commits=Commits(log, paging),
         contexts=Contexts(reader),
+        streams=Streams(hub, reader, identity),
+        stream_limits=StreamLimits(
+            user_max=settings.user_streams_max,
+            tenant_max=settings.tenant_streams_max,
+            process_max=settings.streams_max,
+        ),
     )

@@ -172,6 +172,37 @@ class Settings(BaseSettings):
     session_messages_max: Annotated[int, Field(ge=1)] = 100_000
     """The most messages a session ever takes; then it is SESSION_FULL and a fork goes on. Defaults to 100,000."""
 
+    # Subscriptions
+
+    nats_url: Annotated[str | None, Field(repr=False)] = None
+    """A NATS server that carries wake-ups between server processes, such as `nats://host:4222`.
+
+    For clusters of databases and for connection poolers, where Postgres' own notifications do not reach every process.
+    Wake-ups are hints: losing the bus delays streams by `subscription_poll_interval` at most. Needs the `nats` extra.
+    Defaults to none: LISTEN and NOTIFY.
+    """
+
+    subscription_poll_interval: Annotated[Duration, Field(le=timedelta(seconds=2))] = timedelta(seconds=1)
+    """How often all subscribed sessions are looked at, in one query, for commits whose wake-up was lost.
+
+    It bounds the delay of a lost wake-up, at the cost of that query. Defaults to 1 s.
+    """
+
+    stream_stall_max: Duration = timedelta(seconds=60)
+    """How long a stream may take nothing before it is ended with SLOW_CONSUMER.
+
+    It can resume where it was. Shorter frees sockets of dead readers sooner. Defaults to 60 s.
+    """
+
+    streams_max: Annotated[int, Field(ge=1)] = 10_000
+    """The most streams of this process, each about 60 KiB of memory. Defaults to 10,000."""
+
+    tenant_streams_max: Annotated[int, Field(ge=1)] = 2_000
+    """The most streams of one tenant in this process. Defaults to 2,000."""
+
+    user_streams_max: Annotated[int, Field(ge=1)] = 1_000
+    """The most streams of one subject in this process; an engine counts as one. Defaults to 1,000."""
+
     page_size_default: Annotated[int, Field(ge=1, le=1000)] = 50
     """How many items a page holds if the caller does not say. Defaults to 50."""
 

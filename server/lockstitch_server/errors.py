@@ -9,8 +9,8 @@ LockstitchError
 ├── Aborted             VersionConflict
 ├── FailedPrecondition  SessionClosed, SessionExpired, ToolCallEnded, ToolCallStatusRefused, ToolCallAmbiguous,
 │                       RequestIdReused
-├── OutOfRange          CursorAhead
-├── ResourceExhausted   SessionFull
+├── OutOfRange          CursorAhead, StoreRestored
+├── ResourceExhausted   SessionFull, SubscriptionLimit, SlowConsumer
 ├── Unavailable         Draining, Overloaded, DatabaseUnavailable, CommitOutcomeUnknown
 └── Internal            InternalError
 
@@ -261,6 +261,29 @@ class CursorAhead(OutOfRange):
         """`current_version` is the newest there is."""
         sentence = f"The session is at version {current_version}."
         super().__init__(sentence, field=field, metadata={"current_version": str(current_version)})
+
+
+class StoreRestored(OutOfRange):
+    """The store was restored from a backup since."""
+
+    reason = "STORE_RESTORED"
+    sentence = "The store was restored: it is in another epoch."
+
+    def __init__(self, store_epoch: str) -> None:
+        """`store_epoch` is the one it is in."""
+        super().__init__(field="store_epoch", metadata={"store_epoch": store_epoch})
+
+
+class SubscriptionLimit(ResourceExhausted):
+    """So many streams are open already."""
+
+    reason = "SUBSCRIPTION_LIMIT"
+
+
+class SlowConsumer(ResourceExhausted):
+    """The stream took nothing for too long."""
+
+    reason = "SLOW_CONSUMER"
 
 
 class SessionFull(ResourceExhausted):

@@ -11,6 +11,8 @@ class Call:
     """The verified caller of an RPC, and the trace that the call belongs to."""
 
     principal: Principal
+    expires: float
+    """When the token ends, by the server's clock, in seconds since 1970."""
     traceparent: str | None
 
 

@@ -67,13 +67,17 @@ def instant(value: Timestamp, field: str) -> datetime:
 
 def life(value: Duration, field: str) -> timedelta:
     """A time to live: 1 second to 100 years."""
-    out_of_range = InvalidField(field, "must be 1 second to 100 years")
-    if abs(value.seconds) > _TTL_MAX // timedelta(seconds=1) or abs(value.nanos) > _NANOS_MAX:
-        raise out_of_range
-    span = timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
-    if not _TTL_MIN <= span <= _TTL_MAX:
-        raise out_of_range
-    return span
+    return span(value, field, _TTL_MIN, _TTL_MAX)
+
+
+def span(value: Duration, field: str, least: timedelta, most: timedelta) -> timedelta:
+    """A span of time between two bounds, to the microsecond."""
+    seconds_max = most // timedelta(seconds=1)
+    if abs(value.seconds) <= seconds_max and abs(value.nanos) <= _NANOS_MAX:
+        given = timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
+        if least <= given <= most:
+            return given
+    raise InvalidField(field, f"must be {least.total_seconds():g} to {most.total_seconds():g} seconds")
 
 
 def to_timestamp(value: datetime, target: Timestamp) -> None:

@@ -3,7 +3,8 @@
 import asyncio
 import re
 import uuid
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from contextlib import aclosing
 from datetime import timedelta
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -15,12 +16,13 @@ from google.protobuf.message import DecodeError, Message
 from lockstitch_server.api import failures
 from lockstitch_server.api.call import Call, current_call
 from lockstitch_server.auth.tokens import TokenVerifier
-from lockstitch_server.errors import InternalError, InvalidField, LockstitchError, TokenMissing
+from lockstitch_server.errors import InternalError, InvalidField, LockstitchError, SlowConsumer, TokenMissing
 
 Request = TypeVar("Request", bound=Message)
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any] | None"
 Answer: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
+Stream: TypeAlias = Callable[[Any, Context], AsyncGenerator[Any, None]]
 
 _OURS = "/lockstitch.v1."
 _BEARER = "bearer "
@@ -35,10 +37,11 @@ class _Unreadable:
 class Interceptor(grpc.aio.ServerInterceptor):
     """Wraps each method once, at its first call."""
 
-    def __init__(self, verifier: TokenVerifier, *, unary_deadline: timedelta) -> None:
-        """`unary_deadline` is for calls that came without one."""
+    def __init__(self, verifier: TokenVerifier, *, unary_deadline: timedelta, stall_max: timedelta) -> None:
+        """`unary_deadline` is for calls that came without one, `stall_max` for streams that take nothing."""
         self._verifier = verifier
         self._deadline = unary_deadline.total_seconds()
+        self._stall_max = stall_max.total_seconds()
         self._wrapped: dict[str, Handler] = {}
 
     async def intercept_service(
@@ -53,23 +56,48 @@ class Interceptor(grpc.aio.ServerInterceptor):
         handler = await continuation(handler_call_details)
         if not method.startswith(_OURS) or handler is None or not handler.request_deserializer:
             return handler
-        wrapped = grpc.unary_unary_rpc_method_handler(
-            self._answering(method, cast("Answer", handler.unary_unary)),
-            request_deserializer=_reading(handler.request_deserializer),
-            response_serializer=handler.response_serializer,
-        )
+        if handler.response_streaming:
+            wrapped = grpc.unary_stream_rpc_method_handler(
+                self._guarded(method, self._streaming(cast("Stream", handler.unary_stream))),
+                request_deserializer=_reading(handler.request_deserializer),
+                response_serializer=handler.response_serializer,
+            )
+        else:
+            wrapped = grpc.unary_unary_rpc_method_handler(
+                self._guarded(method, self._unary(cast("Answer", handler.unary_unary))),
+                request_deserializer=_reading(handler.request_deserializer),
+                response_serializer=handler.response_serializer,
+            )
         self._wrapped[method] = wrapped
         return wrapped
 
-    def _answering(self, method: str, answer: Answer) -> Answer:
+    def _unary(self, answer: Answer) -> Answer:
         async def answered(request: Any, context: Context) -> Any:
+            if context.time_remaining() is not None:
+                return await answer(request, context)
+            async with asyncio.timeout(self._deadline):
+                return await answer(request, context)
+
+        return answered
+
+    def _streaming(self, stream: Stream) -> Answer:
+        async def streamed(request: Any, context: Context) -> None:
+            async with aclosing(stream(request, context)) as frames:
+                async for frame in frames:
+                    try:
+                        async with asyncio.timeout(self._stall_max):
+                            await context.write(frame)
+                    except TimeoutError:
+                        raise SlowConsumer(f"Nothing was taken for {self._stall_max:g} s.") from None
+
+        return streamed
+
+    def _guarded(self, method: str, answer: Answer) -> Answer:
+        async def guarded(request: Any, context: Context) -> Any:
             try:
                 current_call.set(self._identify(context.invocation_metadata() or ()))
                 _check_readable(request)
-                if context.time_remaining() is not None:
-                    return await answer(request, context)
-                async with asyncio.timeout(self._deadline):
-                    return await answer(request, context)
+                return await answer(request, context)
             except LockstitchError as error:
                 await _fail(context, error)
             except TimeoutError:
@@ -81,7 +109,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
                 _log.exception("incident", incident_id=incident_id, method=method)
                 await _fail(context, InternalError(incident_id))
 
-        return answered
+        return guarded
 
     def _identify(self, metadata: Iterable[tuple[str, str | bytes]]) -> Call:
         token = traceparent = None
@@ -92,7 +120,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
                 traceparent = value
         if token is None or token[: len(_BEARER)].lower() != _BEARER:
             raise TokenMissing
-        return Call(self._verifier.verify(token[len(_BEARER) :]), traceparent)
+        return Call(*self._verifier.verify(token[len(_BEARER) :]), traceparent)
 
 
 def _reading(parse: Callable[[bytes], Request]) -> Callable[[bytes], Request | _Unreadable]:

@@ -1,6 +1,9 @@
 """Requests that read, turned into what they ask for."""
 
+from datetime import timedelta
+
 from lockstitch.v1 import session_service_pb2 as pb
+from lockstitch.v1 import subscription_pb2
 from lockstitch_server.api import checks
 from lockstitch_server.api.convert import sessions, tool_calls
 from lockstitch_server.api.requests import Requests
@@ -11,6 +14,10 @@ from lockstitch_server.service.context import ContextLimits
 from lockstitch_server.service.messages import SEQ_MAX
 from lockstitch_server.service.paging import PageRequest
 from lockstitch_server.store.reader import MessageFilter, SessionFilter
+from lockstitch_server.subscribe.stream import Subscription
+
+HEARTBEAT_INTERVAL = timedelta(seconds=15)
+HEARTBEAT_MIN, HEARTBEAT_MAX = timedelta(seconds=1), timedelta(hours=1)
 
 
 def readable(session_id: str, requests: Requests) -> SessionRef:
@@ -125,6 +132,28 @@ def get_context(request: pb.GetContextRequest, requests: Requests) -> tuple[Sess
         bytes=checks.not_negative(request.max_bytes, "max_bytes") or None,
         tokens=checks.not_negative(request.max_tokens, "max_tokens") or None,
     )
+
+
+def subscribe(
+    request: subscription_pb2.SubscribeRequest, requests: Requests
+) -> tuple[Subscription, frozenset[MessageRole]]:
+    """Subscribe: what is followed, and the roles of the messages to show."""
+    ref = readable(request.session_id, requests)
+    roles = frozenset(
+        MessageRole(_known(role, MessageRole, f"roles[{place}]")) for place, role in enumerate(request.roles)
+    )
+    interval = HEARTBEAT_INTERVAL
+    if request.HasField("heartbeat_interval"):
+        interval = checks.span(request.heartbeat_interval, "heartbeat_interval", HEARTBEAT_MIN, HEARTBEAT_MAX)
+    return Subscription(
+        ref=ref,
+        after_version=checks.not_negative(request.after_version, "after_version"),
+        store_epoch=checks.identifier(
+            request.store_epoch, "store_epoch", requests.settings.id_characters_max, required=False
+        ),
+        heartbeat_interval=interval,
+        expires=requests.call.expires,
+    ), roles
 
 
 def _known(value: int, enum: type[SessionStatus] | type[MessageRole] | type[ToolCallStatus], field: str) -> int:

@@ -1,6 +1,6 @@
 """The gRPC server: our services, health and reflection behind one interceptor."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import grpc.aio
@@ -35,10 +35,13 @@ async def serving(
     *,
     listen: str,
     reuse_port: bool,
+    drain: Callable[[], None],
 ) -> AsyncIterator[int]:
-    """Take calls, on the port given; in the end take no new ones and let running ones finish within the grace."""
+    """Take calls, on the port given. In the end tell streams by `drain`, and let running calls finish in the grace."""
     server = grpc.aio.server(
-        interceptors=[Interceptor(verifier, unary_deadline=settings.unary_deadline)],
+        interceptors=[
+            Interceptor(verifier, unary_deadline=settings.unary_deadline, stall_max=settings.stream_stall_max)
+        ],
         options=[
             ("grpc.so_reuseport", int(reuse_port)),
             ("grpc.max_receive_message_length", settings.receive_bytes_max),
@@ -61,6 +64,7 @@ async def serving(
         yield port
     finally:
         await health.enter_graceful_shutdown()
+        drain()
         await server.stop(settings.shutdown_grace.total_seconds())
 
 

@@ -10,6 +10,8 @@ from lockstitch_server.service.memory import Memories
 from lockstitch_server.service.messages import Messages
 from lockstitch_server.service.sessions import Sessions
 from lockstitch_server.service.tool_calls import ToolCalls
+from lockstitch_server.subscribe.limits import StreamLimits
+from lockstitch_server.subscribe.stream import Streams
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +26,5 @@ class Services:
     messages: Messages
     commits: Commits
     contexts: Contexts
+    streams: Streams
+    stream_limits: StreamLimits

@@ -1,14 +1,15 @@
 """SessionService: each method converts, awaits once, converts."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from typing import TypeVar
 
 from google.protobuf.message import Message
 
 from lockstitch.v1 import session_service_pb2 as pb
-from lockstitch.v1 import session_service_pb2_grpc, tool_call_pb2
-from lockstitch_server.api import answers, reads
+from lockstitch.v1 import session_service_pb2_grpc, subscription_pb2, tool_call_pb2
+from lockstitch_server.api import answers, reads, subscription_frames
 from lockstitch_server.api.changes import append as append_changes
 from lockstitch_server.api.changes import memory as memory_changes
 from lockstitch_server.api.changes import messages as message_changes
@@ -18,6 +19,7 @@ from lockstitch_server.api.convert import commits, memory, messages, sessions, t
 from lockstitch_server.api.interceptor import Context
 from lockstitch_server.api.requests import Requests
 from lockstitch_server.api.services import Services
+from lockstitch_server.errors import Draining
 from lockstitch_server.model import SessionStatus, ToolCall
 from lockstitch_server.service import budget
 
@@ -170,6 +172,19 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
         for commit in found.items:
             commits.fill(response.commits.add(), commit)
         return response
+
+    async def Subscribe(
+        self, request: subscription_pb2.SubscribeRequest, context: Context
+    ) -> AsyncGenerator[subscription_pb2.SubscribeResponse, None]:
+        """See the proto."""
+        asked, roles = reads.subscribe(request, self._requests)
+        with self._services.stream_limits.counted(self._requests.principal):
+            async with aclosing(self._services.streams.events(asked)) as events:
+                async for event in events:
+                    frame = subscription_frames.frame(event, roles, self._epoch)
+                    if frame is not None:
+                        yield frame
+        raise Draining
 
     async def GetContext(self, request: pb.GetContextRequest, context: Context) -> pb.GetContextResponse:
         """See the proto."""

@@ -61,8 +61,8 @@ class TokenVerifier:
         self._now = now
         self._verified: dict[str, tuple[Principal, float]] = {}
 
-    def verify(self, token: str) -> Principal:
-        """Return the caller that a token states."""
+    def verify(self, token: str) -> tuple[Principal, float]:
+        """Return the caller that a token states, and when the token ends: seconds since 1970."""
         if not token.isascii() or len(token) > TOKEN_BYTES_MAX:
             raise TokenInvalid
         known = self._verified.get(token)
@@ -71,11 +71,10 @@ class TokenVerifier:
             if len(self._verified) >= CACHE_TOKENS_MAX:
                 del self._verified[next(iter(self._verified))]  # the oldest
             self._verified[token] = known
-        principal, expires = known
-        if self._now() >= expires:
+        if self._now() >= known[1]:
             self._verified.pop(token, None)
             raise TokenExpired
-        return principal
+        return known
 
     def _read(self, token: str) -> tuple[Principal, float]:
         try:

@@ -64,7 +64,7 @@ async def inspect(database_url: str) -> Inspection:
     try:
         (row,) = await connection.fetch(_QUERY, APP_ROLE)
         migrations = None
-        if row["has_migrations"] and row["may_be_app"]:
+        if row["has_migrations"] and row["may_be_app"] and not row["owns"]:
             await connection.execute(f"set role {APP_ROLE}")
             found = await connection.fetch("select m.name from lockstitch.migrations m order by m.name")
             migrations = tuple(entry["name"] for entry in found)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from lockstitch_server.model import Commit, Message, Method, Principal, Session, SessionRef, ToolCall
+from lockstitch_server.model import Commit, Message, Method, Principal, Session, SessionKey, SessionRef, ToolCall
 from lockstitch_server.store import rows
 from lockstitch_server.store.reading import Reading
 from lockstitch_server.store.results import CommitPage
@@ -73,6 +73,13 @@ class Log:
             ),
             fetched=log[0]["fetched"] if log else 0,
         )
+
+    async def versions(self, refs: Sequence[SessionRef]) -> dict[SessionKey, int]:
+        """Give the versions of sessions of any tenants, in one statement."""
+        found = await self._reading.fetch(
+            "session_versions", [ref.tenant_id for ref in refs], [ref.key for ref in refs]
+        )
+        return {row["session_key"]: row["version"] for row in found}
 
     async def _messages(self, ref: SessionRef, log: Sequence[Row]) -> dict[int, list[Message]]:
         messages: dict[int, list[Message]] = defaultdict(list)

@@ -63,7 +63,8 @@ class Pool:
         except failures.LOST as error:
             connection.terminate()
             raise failures.ConnectionLost from error
-        except asyncpg.InterfaceError as error:
+        except (asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
+            # Where it broke while a statement was being prepared, asyncpg says so in its own words.
             if connection.is_closed():
                 raise failures.ConnectionLost from error
             raise

@@ -1,5 +1,6 @@
 """The statements that change a session: each one round trip and one transaction."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import asyncpg
@@ -7,6 +8,7 @@ import asyncpg
 from lockstitch_server.errors import CommitOutcomeUnknown, DatabaseUnavailable, Overloaded
 from lockstitch_server.model import (
     Change,
+    Commit,
     Content,
     Expiration,
     LedgerChange,
@@ -18,11 +20,12 @@ from lockstitch_server.model import (
     NewSession,
     Removal,
     Session,
+    SessionKey,
     SessionStatus,
     SessionUpdate,
     ToolCallStatus,
 )
-from lockstitch_server.store import failures, queries, rows
+from lockstitch_server.store import failures, known, queries, rows
 from lockstitch_server.store.pool import Pool
 from lockstitch_server.store.results import ChangeReport
 from lockstitch_server.store.rows import Row
@@ -34,9 +37,20 @@ _ATTEMPTS = 3
 class Writer:
     """Carries changes to the database and reports what it said of them."""
 
-    def __init__(self, pool: Pool, *, session_messages_max: int, memory_bytes_max: int) -> None:
-        """The limits are those that must be checked under the session's lock."""
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        session_messages_max: int,
+        memory_bytes_max: int,
+        committed: Callable[[SessionKey, Commit | None], None],
+    ) -> None:
+        """The limits are those that must be checked under the session's lock.
+
+        `committed` is told of each commit, and given it where it is known without being read.
+        """
         self._pool = pool
+        self._committed = committed
         self._limits = (session_messages_max, memory_bytes_max)
         self._queries = queries.load()
 
@@ -69,7 +83,7 @@ class Writer:
             expiration.expire_time,
             expiration.ttl,
         )
-        return replace(_report(row), session=_session(row, change))
+        return self._told(change, replace(_report(row), session=_session(row, change)))
 
     async def update_session(self, change: Change, update: SessionUpdate, *, needs_guard: bool) -> ChangeReport:
         """Change a session's fields; the report has the session as of then."""
@@ -92,7 +106,7 @@ class Writer:
             update.idle_ttl,
             update.erase,
         )
-        return replace(_report(row), session=_session(row, change))
+        return self._told(change, replace(_report(row), session=_session(row, change)))
 
     async def remove_messages(self, change: Change, removal: Removal, content: Content, bytes_max: int) -> ChangeReport:
         """Take messages back and store others in their place; the report has the newest of what was taken, by seq."""
@@ -114,7 +128,7 @@ class Writer:
         row = found[0]
         status, message_ids = row["r_status"], row["r_message_ids"]
         removed = [] if row["m_seq"] is None else found
-        return replace(
+        report = replace(
             _report(row),
             index=row["r_index"] or 0,
             new_messages=row["r_new_messages"] or 0,
@@ -124,6 +138,7 @@ class Writer:
             messages=tuple(rows.message(entry, change.session.key) for entry in reversed(removed)),
             removed_count=row["m_total"] or 0,
         )
+        return self._told(change, report)
 
     async def update_message(self, change: Change, update: MessageUpdate) -> ChangeReport:
         """Change a message in its place; the report has it as of then."""
@@ -149,7 +164,7 @@ class Writer:
             update.erase,
         )
         messages = () if row["m_seq"] is None else (rows.message(row, change.session.key),)
-        return replace(_report(row), messages=messages)
+        return self._told(change, replace(_report(row), messages=messages))
 
     async def _commit(
         self, query: str, change: Change, content: Content, new: NewSession | None, create: int
@@ -174,7 +189,7 @@ class Writer:
         )
         key = change.session.key
         message_ids, status = row["r_message_ids"], row["r_status"]
-        return replace(
+        report = replace(
             _report(row),
             index=row["r_index"] or 0,
             new_messages=row["r_new_messages"] or 0,
@@ -185,6 +200,13 @@ class Writer:
             memory=rows.memory_at(row, row["r_memory_version"] or 0) if "memory_keys" in row else None,
             tool_call=next(rows.tool_calls([row], key)) if row.get("requested_version") is not None else None,
         )
+        return self._told(change, report, content)
+
+    def _told(self, change: Change, report: ChangeReport, content: Content | None = None) -> ChangeReport:
+        if report.outcome == "committed":
+            commit = None if content is None else known.commit(change, content, report)
+            self._committed(change.session.key, commit)
+        return report
 
     async def _execute(self, query: str, *args: object) -> asyncpg.Record:
         return (await self._fetch(query, *args))[0]

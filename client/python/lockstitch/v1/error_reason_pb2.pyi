@@ -80,6 +80,14 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """NOT_FOUND. There is no such message in this session. Example: "There is no such message." """
     ERROR_REASON_CURSOR_AHEAD: _ErrorReason.ValueType  # 28
     """OUT_OF_RANGE. A version lies ahead of the session. Metadata: current_version. Example: "The session is at version 3." """
+    ERROR_REASON_STORE_RESTORED: _ErrorReason.ValueType  # 29
+    """OUT_OF_RANGE. The store was restored from a backup since: versions of then are not versions of now. Metadata: store_epoch.
+    Example: "The store was restored: it is in another epoch."
+    """
+    ERROR_REASON_SUBSCRIPTION_LIMIT: _ErrorReason.ValueType  # 30
+    """RESOURCE_EXHAUSTED. So many streams are open already. Metadata: limit. Example: "This user has 100 streams open, the most there may be." """
+    ERROR_REASON_SLOW_CONSUMER: _ErrorReason.ValueType  # 31
+    """RESOURCE_EXHAUSTED. The stream took nothing for too long. Resume when there is time. Example: "Nothing was taken for 60 s." """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed: the `reason` of the one google.rpc.ErrorInfo (domain lockstitch.dev) in its status, without the prefix.
@@ -144,4 +152,12 @@ ERROR_REASON_MESSAGE_NOT_FOUND: ErrorReason.ValueType  # 27
 """NOT_FOUND. There is no such message in this session. Example: "There is no such message." """
 ERROR_REASON_CURSOR_AHEAD: ErrorReason.ValueType  # 28
 """OUT_OF_RANGE. A version lies ahead of the session. Metadata: current_version. Example: "The session is at version 3." """
+ERROR_REASON_STORE_RESTORED: ErrorReason.ValueType  # 29
+"""OUT_OF_RANGE. The store was restored from a backup since: versions of then are not versions of now. Metadata: store_epoch.
+Example: "The store was restored: it is in another epoch."
+"""
+ERROR_REASON_SUBSCRIPTION_LIMIT: ErrorReason.ValueType  # 30
+"""RESOURCE_EXHAUSTED. So many streams are open already. Metadata: limit. Example: "This user has 100 streams open, the most there may be." """
+ERROR_REASON_SLOW_CONSUMER: ErrorReason.ValueType  # 31
+"""RESOURCE_EXHAUSTED. The stream took nothing for too long. Resume when there is time. Example: "Nothing was taken for 60 s." """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

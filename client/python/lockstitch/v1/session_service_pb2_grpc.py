@@ -4,6 +4,7 @@ import grpc
 import warnings
 
 from lockstitch.v1 import session_service_pb2 as lockstitch_dot_v1_dot_session__service__pb2
+from lockstitch.v1 import subscription_pb2 as lockstitch_dot_v1_dot_subscription__pb2
 
 GRPC_GENERATED_VERSION = '1.71.2'
 GRPC_VERSION = grpc.__version__
@@ -114,6 +115,11 @@ class SessionServiceStub(object):
                 '/lockstitch.v1.SessionService/ListCommits',
                 request_serializer=lockstitch_dot_v1_dot_session__service__pb2.ListCommitsRequest.SerializeToString,
                 response_deserializer=lockstitch_dot_v1_dot_session__service__pb2.ListCommitsResponse.FromString,
+                _registered_method=True)
+        self.Subscribe = channel.unary_stream(
+                '/lockstitch.v1.SessionService/Subscribe',
+                request_serializer=lockstitch_dot_v1_dot_subscription__pb2.SubscribeRequest.SerializeToString,
+                response_deserializer=lockstitch_dot_v1_dot_subscription__pb2.SubscribeResponse.FromString,
                 _registered_method=True)
         self.GetContext = channel.unary_unary(
                 '/lockstitch.v1.SessionService/GetContext',
@@ -287,6 +293,17 @@ class SessionServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Subscribe(self, request, context):
+        """Streams a session's commits: those behind a version, then each as it is made. Ordered, unique, reliable, atomic, resumable and
+        bookmarkable, across restarts of servers and of the database.
+
+        Errors: CURSOR_AHEAD, STORE_RESTORED, SUBSCRIPTION_LIMIT; later SLOW_CONSUMER (nothing was taken for 60 seconds), TOKEN_EXPIRED,
+        DRAINING. After any of them resume behind the last version received.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetContext(self, request, context):
         """Gives what an engine needs to go on, from one snapshot: the session, its memory, the newest messages with tool calls and
         results together, open tool calls, recent ones, and the version to expect.
@@ -391,6 +408,11 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     servicer.ListCommits,
                     request_deserializer=lockstitch_dot_v1_dot_session__service__pb2.ListCommitsRequest.FromString,
                     response_serializer=lockstitch_dot_v1_dot_session__service__pb2.ListCommitsResponse.SerializeToString,
+            ),
+            'Subscribe': grpc.unary_stream_rpc_method_handler(
+                    servicer.Subscribe,
+                    request_deserializer=lockstitch_dot_v1_dot_subscription__pb2.SubscribeRequest.FromString,
+                    response_serializer=lockstitch_dot_v1_dot_subscription__pb2.SubscribeResponse.SerializeToString,
             ),
             'GetContext': grpc.unary_unary_rpc_method_handler(
                     servicer.GetContext,
@@ -819,6 +841,33 @@ class SessionService(object):
             '/lockstitch.v1.SessionService/ListCommits',
             lockstitch_dot_v1_dot_session__service__pb2.ListCommitsRequest.SerializeToString,
             lockstitch_dot_v1_dot_session__service__pb2.ListCommitsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Subscribe(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(
+            request,
+            target,
+            '/lockstitch.v1.SessionService/Subscribe',
+            lockstitch_dot_v1_dot_subscription__pb2.SubscribeRequest.SerializeToString,
+            lockstitch_dot_v1_dot_subscription__pb2.SubscribeResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -6,6 +6,7 @@ isort:skip_file
 from collections import abc as _abc
 from grpc import aio as _aio
 from lockstitch.v1 import session_service_pb2 as _session_service_pb2
+from lockstitch.v1 import subscription_pb2 as _subscription_pb2
 import abc as _abc_1
 
 
@@ -107,6 +108,13 @@ class SessionServiceStub:
     """Lists the commits that made the session what it is, oldest first.
 
     Errors: PAGE_TOKEN_INVALID.
+    """
+    Subscribe: _aio.UnaryStreamMultiCallable[_subscription_pb2.SubscribeRequest, _subscription_pb2.SubscribeResponse]
+    """Streams a session's commits: those behind a version, then each as it is made. Ordered, unique, reliable, atomic, resumable and
+    bookmarkable, across restarts of servers and of the database.
+
+    Errors: CURSOR_AHEAD, STORE_RESTORED, SUBSCRIPTION_LIMIT; later SLOW_CONSUMER (nothing was taken for 60 seconds), TOKEN_EXPIRED,
+    DRAINING. After any of them resume behind the last version received.
     """
     GetContext: _aio.UnaryUnaryMultiCallable[_session_service_pb2.GetContextRequest, _session_service_pb2.GetContextResponse]
     """Gives what an engine needs to go on, from one snapshot: the session, its memory, the newest messages with tool calls and
@@ -307,6 +315,19 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         """Lists the commits that made the session what it is, oldest first.
 
         Errors: PAGE_TOKEN_INVALID.
+        """
+
+    @_abc_1.abstractmethod
+    def Subscribe(
+        self,
+        request: _subscription_pb2.SubscribeRequest,
+        context: _aio.ServicerContext[_subscription_pb2.SubscribeRequest, _abc.AsyncIterator[_subscription_pb2.SubscribeResponse]],
+    ) -> _abc.AsyncIterator[_subscription_pb2.SubscribeResponse]:
+        """Streams a session's commits: those behind a version, then each as it is made. Ordered, unique, reliable, atomic, resumable and
+        bookmarkable, across restarts of servers and of the database.
+
+        Errors: CURSOR_AHEAD, STORE_RESTORED, SUBSCRIPTION_LIMIT; later SLOW_CONSUMER (nothing was taken for 60 seconds), TOKEN_EXPIRED,
+        DRAINING. After any of them resume behind the last version received.
         """
 
     @_abc_1.abstractmethod

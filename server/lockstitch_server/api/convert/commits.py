@@ -13,8 +13,8 @@ _ROLES = {
 }
 
 
-def fill(target: commit_pb2.Commit, commit: Commit) -> None:
-    """Write a commit, each content once."""
+def fill(target: commit_pb2.Commit, commit: Commit, shown: frozenset[int] | None = None) -> None:
+    """Write a commit, each content once; where `shown` is given, of its messages only these seqs."""
     target.version = commit.version
     target.request_id_hash = commit.request_id_hash
     target.principal.subject = commit.principal.subject
@@ -22,6 +22,8 @@ def fill(target: commit_pb2.Commit, commit: Commit) -> None:
     target.traceparent = commit.traceparent
     checks.to_timestamp(commit.commit_time, target.commit_time)
     for message in commit.messages:
+        if shown is not None and message.seq not in shown:
+            continue
         messages.fill(target.messages.add(), message)
     for tool_call in commit.tool_calls:
         tool_calls.fill_without_messages(target.tool_calls.add(), tool_call)

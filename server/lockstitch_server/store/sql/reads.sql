@@ -95,3 +95,9 @@ select
     current_setting('server_version') as postgres_version,
     (select max(m.name) from lockstitch.migrations m) as schema
 from lockstitch.store s
+
+-- name: session_versions
+-- The versions of sessions, each tenant's under its own name.
+-- $1 tenants, $2 session_keys
+select v.session_key, v.version
+from lockstitch.session_versions_v1($1, $2) as v

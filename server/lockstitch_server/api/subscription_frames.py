@@ -1,0 +1,42 @@
+"""Frames of a subscription; a commit's is made once for all streams that want the same of it."""
+
+from typing import cast
+
+from lockstitch.v1 import subscription_pb2 as pb
+from lockstitch_server.api import checks
+from lockstitch_server.api.convert import commits
+from lockstitch_server.model import Commit, MessageRole
+from lockstitch_server.subscribe.feed import LiveCommit
+from lockstitch_server.subscribe.stream import CaughtUp, Event, FellBehind, GoingAway, Heartbeat, Opened
+
+Roles = frozenset[MessageRole]
+
+
+def frame(event: Event, roles: Roles, store_epoch: str) -> pb.SubscribeResponse | None:
+    """The frame of an event; None for a commit that the roles hide."""
+    match event:
+        case LiveCommit():
+            if roles not in event.frames:
+                event.frames[roles] = _commit(event.commit, roles)
+            return cast("pb.SubscribeResponse | None", event.frames[roles])
+        case Opened(version):
+            return pb.SubscribeResponse(opened=pb.SubscriptionOpened(store_epoch=store_epoch, version=version))
+        case CaughtUp(version):
+            return pb.SubscribeResponse(caught_up=pb.CaughtUp(version=version))
+        case FellBehind(version):
+            return pb.SubscribeResponse(fell_behind=pb.FellBehind(version=version))
+        case Heartbeat(version):
+            return pb.SubscribeResponse(heartbeat=pb.Heartbeat(version=version))
+        case GoingAway(version, reconnect_after):
+            response = pb.SubscribeResponse(draining=pb.Draining(version=version))
+            checks.to_duration(reconnect_after, response.draining.reconnect_after)
+            return response
+
+
+def _commit(commit: Commit, roles: Roles) -> pb.SubscribeResponse | None:
+    shown = [message.seq for message in commit.messages if not roles or message.role in roles]
+    if roles and not shown:
+        return None
+    response = pb.SubscribeResponse()
+    commits.fill(response.commit, commit, frozenset(shown))
+    return response

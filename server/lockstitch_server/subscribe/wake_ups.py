@@ -1,0 +1,92 @@
+"""Wake-ups: processes tell each other which sessions were committed to, gathered, on any bus."""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Callable
+from datetime import timedelta
+from uuid import UUID
+
+import structlog
+
+from lockstitch_server.bus import Bus, BusLostError
+from lockstitch_server.model import SessionKey
+
+INTERVAL = timedelta(milliseconds=10)
+"""How long announcements are gathered before they are sent in one: rare enough to cost writers nothing."""
+
+PING_INTERVAL = timedelta(seconds=5)
+"""How long a quiet connection is trusted."""
+
+RECONNECT_INTERVAL = timedelta(milliseconds=200)
+
+_KEY_BYTES = 16
+_SENDER_BYTES = 8
+_log = structlog.get_logger(__name__)
+
+
+class WakeUps:
+    """Announces this process's commits and hears those of others. Losing one costs a delay: the log is the truth."""
+
+    def __init__(self, bus: Bus) -> None:
+        """Nothing is opened before `start`."""
+        self._bus = bus
+        self._sender = secrets.token_bytes(_SENDER_BYTES)
+        self._keys: set[SessionKey] = set()
+        self._some = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._heard: Callable[[SessionKey], None] = lambda _: None
+
+    def start(self, heard: Callable[[SessionKey], None]) -> None:
+        """Begin; `heard` is called in the event loop for each session that another process announced."""
+        self._heard = heard
+        self._task = asyncio.create_task(self._run(), name="wake-ups")
+
+    def announce(self, key: SessionKey) -> None:
+        """Say soon that a session was committed to, once however often that is meanwhile. Never waits."""
+        self._keys.add(key)
+        self._some.set()
+
+    async def stop(self) -> None:
+        """Send what was announced and not sent yet, if that can be done now, and let the bus go."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+        with contextlib.suppress(BusLostError):
+            if self._keys:
+                await self._send()
+        await self._bus.close()
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._bus.connect(self._hear)
+                while True:
+                    await self._send()
+                    await asyncio.sleep(INTERVAL.total_seconds())
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(PING_INTERVAL.total_seconds()):
+                            await self._some.wait()
+            except BusLostError:
+                _log.warning("the bus for wake-ups was lost")
+                await self._bus.close()
+                await asyncio.sleep(RECONNECT_INTERVAL.total_seconds())
+
+    async def _send(self) -> None:
+        """Send what waits: who sends, then the keys. An empty payload shows that the bus is there."""
+        self._some.clear()
+        keys, self._keys = sorted(self._keys), set()
+        step = (self._bus.payload_bytes_max - _SENDER_BYTES) // _KEY_BYTES
+        for start in range(0, max(len(keys), 1), step):
+            payload = self._sender + b"".join(key.bytes for key in keys[start : start + step])
+            try:
+                await self._bus.send(payload)
+            except BaseException:
+                self._keys.update(keys[start:])
+                raise
+
+    def _hear(self, payload: bytes) -> None:
+        if payload[:_SENDER_BYTES] == self._sender:
+            return
+        for start in range(_SENDER_BYTES, len(payload) - _KEY_BYTES + 1, _KEY_BYTES):
+            self._heard(SessionKey(UUID(bytes=payload[start : start + _KEY_BYTES])))
