@@ -41,7 +41,7 @@ class Window:
 
     def offer(self, live: LiveCommit) -> None:
         """Take a commit, or let all go where there is no room."""
-        self.head = live.commit.version
+        self.head = max(self.head, live.commit.version)
         if self._queue and (len(self._queue) >= QUEUE_COMMITS_MAX or self._bytes + live.size > QUEUE_BYTES_MAX):
             self._queue.clear()
             self._bytes = 0

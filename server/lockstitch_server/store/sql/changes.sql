@@ -11,19 +11,7 @@
 
 -- name: append
 -- Makes a commit of messages, tool calls and memory.
-select
-    c.r_outcome,
-    c.r_index,
-    c.r_version,
-    c.r_last_seq,
-    c.r_memory_version,
-    c.r_new_messages,
-    c.r_new_tool_calls,
-    c.r_commit_time,
-    c.r_status,
-    c.r_call_version,
-    c.r_call_position,
-    c.r_message_ids
+select c.*
 from lockstitch.commit_v1(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
     $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46,
@@ -33,18 +21,7 @@ from lockstitch.commit_v1(
 -- name: create_session
 -- Makes a session's first commit and gives the session as of it.
 select
-    c.r_outcome,
-    c.r_index,
-    c.r_version,
-    c.r_last_seq,
-    c.r_memory_version,
-    c.r_new_messages,
-    c.r_new_tool_calls,
-    c.r_commit_time,
-    c.r_status,
-    c.r_call_version,
-    c.r_call_position,
-    c.r_message_ids,
+    c.*,
     s.*
 from lockstitch.commit_v1(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
@@ -56,18 +33,7 @@ left join lateral lockstitch.session_at_v1($1, $2, c.r_version) as s on c.r_outc
 -- name: update_memory
 -- Makes a commit of memory and gives the memory as of it.
 select
-    c.r_outcome,
-    c.r_index,
-    c.r_version,
-    c.r_last_seq,
-    c.r_memory_version,
-    c.r_new_messages,
-    c.r_new_tool_calls,
-    c.r_commit_time,
-    c.r_status,
-    c.r_call_version,
-    c.r_call_position,
-    c.r_message_ids,
+    c.*,
     m.memory_keys,
     m.memory_values,
     m.memory_erased
@@ -82,18 +48,7 @@ left join lateral lockstitch.memory_at_v1($1, $2, c.r_version) as m
 -- name: change_tool_call
 -- Makes a commit of one tool call, with its result's message, and gives the call as of it.
 select
-    c.r_outcome,
-    c.r_index,
-    c.r_version,
-    c.r_last_seq,
-    c.r_memory_version,
-    c.r_new_messages,
-    c.r_new_tool_calls,
-    c.r_commit_time,
-    c.r_status,
-    c.r_call_version,
-    c.r_call_position,
-    c.r_message_ids,
+    c.*,
     t.*
 from lockstitch.commit_v1(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
@@ -109,11 +64,7 @@ left join lateral lockstitch.tool_calls_at_v1(
 -- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 method, $6 request, $7 digest, $8 subject, $9 principal_role,
 --     $10 traceparent, $11 expected_version, $12 status, $13 close_reason, $14 expire_time, $15 ttl
 select
-    c.r_outcome,
-    c.r_version,
-    c.r_last_seq,
-    c.r_memory_version,
-    c.r_commit_time,
+    c.*,
     s.*
 from lockstitch.set_status_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) as c
 left join lateral lockstitch.session_at_v1($1, $2, c.r_version) as s
