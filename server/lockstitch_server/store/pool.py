@@ -43,6 +43,16 @@ class Pool:
         task.add_done_callback(self._finished)
         return await asyncio.shield(task)
 
+    @property
+    def busy(self) -> int:
+        """How many statements run."""
+        return len(self._running)
+
+    @property
+    def waiting(self) -> int:
+        """How many callers wait for a connection."""
+        return sum(not waiter.done() for waiter in self._waiting)
+
     async def close(self) -> None:
         """Let running statements end, then close every connection."""
         self._closed = True
