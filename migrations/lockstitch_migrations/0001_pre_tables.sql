@@ -227,6 +227,7 @@ create table lockstitch.tool_calls (
 create index tool_calls_by_call_id on lockstitch.tool_calls (session_key, call_id, requested_version, position);
 create index tool_calls_open on lockstitch.tool_calls (session_key, requested_version, position) where status <= 3;
 
+-- A commit that removes a result and stores another changes its call twice: the row between the two has an empty range.
 create table lockstitch.tool_calls_history (
     session_key uuid not null,
     requested_version bigint not null,
@@ -249,7 +250,7 @@ create table lockstitch.tool_calls_history (
     detail bytea not null,
     arguments bytea,
     result bytea,
-    constraint tool_calls_history_pk primary key (session_key, requested_version, position, version)
+    constraint tool_calls_history_pk primary key (session_key, requested_version, position, version, until_version)
 );
 
 -- The second wall: whoever calls, the owner too, sees the rows of the tenant that the transaction named, and none where it named none.
