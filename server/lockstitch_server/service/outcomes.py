@@ -21,7 +21,7 @@ from lockstitch_server.errors import (
     ToolCallStatusRefused,
     VersionConflict,
 )
-from lockstitch_server.model import Change, Content, MemoryWrite, NewMessage, Receipt
+from lockstitch_server.model import Change, Content, MemoryWrite, Method, NewMessage, Receipt
 from lockstitch_server.store.results import ChangeReport
 
 MEMORY_KEY_MOVED = "memory_key_moved"
@@ -81,8 +81,9 @@ def _conflict(what: str, expected: int | None, report: ChangeReport) -> Lockstit
     )
 
 
-def _message_id_exists(report: ChangeReport, _: Change, __: Content) -> LockstitchError:
-    return MessageIdExists(field=f"messages[{report.index - 1}].message_id")
+def _message_id_exists(report: ChangeReport, change: Change, _: Content) -> LockstitchError:
+    name = "replacement" if change.method is Method.REMOVE_MESSAGES else "messages"
+    return MessageIdExists(field=f"{name}[{report.index - 1}].message_id")
 
 
 def _tool_call_status(report: ChangeReport, _: Change, content: Content) -> LockstitchError:
