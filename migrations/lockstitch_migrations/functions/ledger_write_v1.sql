@@ -232,10 +232,9 @@ begin
             t_ended[v_at] := true;
             t_changed[v_at] := true;
             t_detail[v_at] := t_detail[v_at] || coalesce(p_op_detail[i], '');
-            if p_op[i] = 2 then
+            if p_op[i] = 2 or (p_op_message[i] is not null and t_has_message[v_at]) then
                 t_result[v_at] := p_op_message[i];
-            elsif p_op_message[i] is not null and t_has_message[v_at] then
-                t_result[v_at] := p_op_message[i];
+                t_own_result[v_at] := null;
             else
                 t_own_result[v_at] := p_op_result[i];
                 v_dropped := v_dropped || p_op_message[i];
