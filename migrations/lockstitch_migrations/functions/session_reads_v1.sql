@@ -134,7 +134,15 @@ begin
             into l_result_seqs, l_message_seqs, l_part_indexes
             from lockstitch.tool_calls c
             where c.session_key = p_session_key and c.tenant_id = p_tenant
-                and c.requested_version >= m_versions[1]
+                -- Calls were recorded with the first of the messages or later; the ledger's key is by version.
+                and c.requested_version >= coalesce(
+                    (
+                        select min(h.version)
+                        from lockstitch.messages_history h
+                        where h.session_key = p_session_key and h.tenant_id = p_tenant and h.seq = m_seqs[1]
+                    ),
+                    m_versions[1]
+                )
                 and c.message_seq >= m_seqs[1] and c.result_seq is not null;
         end if;
     end if;
