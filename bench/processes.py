@@ -1,10 +1,12 @@
 """What the kernel says of a process: its memory and its time."""
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-_PARENT, _USER, _SYSTEM = 1, 11, 12
+_PARENT, _USER, _SYSTEM, _CHILDREN_USER, _CHILDREN_SYSTEM = 1, 11, 12, 13, 14
 
 
 def resident_bytes(pid: int) -> int:
@@ -17,22 +19,25 @@ def resident_bytes(pid: int) -> int:
 
 def cpu_seconds(pid: int) -> float:
     """The time that a process has worked."""
-    fields = _fields(pid)
-    return (int(fields[_USER]) + int(fields[_SYSTEM])) / _TICKS
+    return _seconds(pid, _USER, _SYSTEM)
 
 
-def children(pid: int) -> list[int]:
-    """The processes that a process started and that still run."""
-    found: list[int] = []
+def children_cpu_seconds(pid: int) -> float:
+    """The time that the processes which a process started have worked, those that have ended included."""
+    return _seconds(pid, _CHILDREN_USER, _CHILDREN_SYSTEM) + sum(_child_seconds(pid))
+
+
+def _child_seconds(pid: int) -> Iterator[float]:
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
-            try:
-                parent = int(_fields(int(folder.name))[_PARENT])
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if parent == pid:
-                found.append(int(folder.name))
-    return found
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+                if int(_fields(int(folder.name))[_PARENT]) == pid:
+                    yield cpu_seconds(int(folder.name))
+
+
+def _seconds(pid: int, *places: int) -> float:
+    fields = _fields(pid)
+    return sum(int(fields[place]) for place in places) / _TICKS
 
 
 def _fields(pid: int) -> list[str]:

@@ -53,5 +53,4 @@ def _ratio(ones: list[float], others: list[float]) -> float:
 
 def _cpu_seconds(stage: Stage) -> tuple[float, float]:
     """What the server and its database have worked so far."""
-    backends = sum(processes.cpu_seconds(pid) for pid in processes.children(stage.postmaster_pid))
-    return processes.cpu_seconds(stage.server.process.pid), backends
+    return processes.cpu_seconds(stage.server.process.pid), processes.children_cpu_seconds(stage.postmaster_pid)
