@@ -30,9 +30,7 @@ begin
         from (
             select n.*, count(*) over () as fetched, row_number() over by_place as place,
                 sum(
-                    1024 + coalesce(octet_length(n.memory_change), 0)
-                    + 512 * (n.new_tool_calls + coalesce(cardinality(n.changed_tool_calls), 0) / 2)
-                    + coalesce(b.bytes, 0) + coalesce(t.bytes, 0)
+                    1024 + coalesce(octet_length(n.memory_change), 0) + coalesce(b.bytes, 0) + coalesce(t.bytes, 0)
                 ) over by_place as running
             from (
                 select c.*
@@ -67,10 +65,10 @@ begin
                         and o.version = n.version
                 ) as m
             ) as b on n.new_messages > 0 or n.updated_seq is not null
-            -- What its tool calls hold of their own, as of this commit.
+            -- What its tool calls take, with what they hold of their own as of this commit.
             left join lateral (
                 select sum(
-                    octet_length(c.detail)
+                    1536 + octet_length(c.call_id) + octet_length(c.name) + octet_length(c.detail)
                     + case when k.requested_version = n.version then coalesce(octet_length(c.arguments), 0) else 0 end
                     + case when c.ended_version = n.version then coalesce(octet_length(c.result), 0) else 0 end
                 ) as bytes
@@ -82,12 +80,12 @@ begin
                     from generate_series(1, cardinality(n.changed_tool_calls) / 2) as i
                 ) as k
                 cross join lateral (
-                    select l.ended_version, l.detail, l.arguments, l.result
+                    select l.call_id, l.name, l.ended_version, l.detail, l.arguments, l.result
                     from lockstitch.tool_calls l
                     where l.session_key = p_session_key and l.tenant_id = p_tenant
                         and l.requested_version = k.requested_version and l.position = k.position and l.version = n.version
                     union all
-                    select h.ended_version, h.detail, h.arguments, h.result
+                    select h.call_id, h.name, h.ended_version, h.detail, h.arguments, h.result
                     from lockstitch.tool_calls_history h
                     where h.session_key = p_session_key and h.tenant_id = p_tenant
                         and h.requested_version = k.requested_version and h.position = k.position and h.version = n.version

@@ -214,7 +214,12 @@ begin
             select p.*, d.close_time, d.close_reason, d.title, d.label_keys, d.label_values, d.metadata,
                 row_number() over w as place,
                 count(*) over () as fetched,
-                sum(octet_length(d.metadata) + 512) over w as running
+                sum(
+                    512 + octet_length(d.metadata) + octet_length(d.title) + octet_length(d.close_reason)
+                    + octet_length(array_to_string(d.label_keys || d.label_values, ''))
+                    + 8 * cardinality(d.label_keys) + octet_length(p.session_id) + octet_length(p.user_id)
+                    + octet_length(p.agent) + octet_length(p_tenant)
+                ) over w as running
             from (
                 select s.*, x.computed_status
                 from lockstitch.sessions s

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
+
+from lockstitch.v1 import message_pb2, tool_call_pb2
 from lockstitch.v1 import session_service_pb2 as pb
 from lockstitch_server.api.convert import memory, messages, sessions, tool_calls
 from lockstitch_server.model import ToolCall
@@ -18,7 +21,8 @@ def session(answer: SessionAnswer) -> pb.GetSessionResponse:
         memory.fill(response.memory, answer.memory)
     for message in answer.messages:
         messages.fill(response.messages.add(), message, elided=answer.elided)
-    tool_calls.fill_all(response.open_tool_calls, answer.open_tool_calls, budget.TOOL_CALLS_BYTES)
+    tool_calls.fill_all(response.open_tool_calls, answer.open_tool_calls, tool_calls.Room(budget.TOOL_CALLS_BYTES))
+    _cut(response, response.open_tool_calls)
     return response
 
 
@@ -29,18 +33,36 @@ def context(given: Context) -> pb.GetContextResponse:
     memory.fill(response.memory, given.memory)
     for shown in given.messages:
         messages.fill(response.messages.add(), shown.message, elided=shown.elided)
-    tool_calls.fill_all(response.open_tool_calls, given.open_tool_calls, budget.TOOL_CALLS_BYTES // 2)
-    tool_calls.fill_all(response.recent_tool_calls, given.recent_tool_calls, budget.TOOL_CALLS_BYTES // 2)
-    while response.ByteSize() > budget.ANSWER_BYTES and response.messages:
-        # Calls of elided groups are kept whole, and many of them may still be too much.
-        del response.messages[0]
-        response.truncated = True
+    half = budget.TOOL_CALLS_BYTES // 2
+    tool_calls.fill_all(response.open_tool_calls, given.open_tool_calls, tool_calls.Room(half))
+    tool_calls.fill_all(response.recent_tool_calls, given.recent_tool_calls, tool_calls.Room(half))
+    _cut(response, response.open_tool_calls)
     return response
 
 
 def tool_call_page(calls: Sequence[ToolCall], next_page_token: str) -> pb.ListToolCallsResponse:
     """ListToolCalls'."""
     response = pb.ListToolCallsResponse(next_page_token=next_page_token)
-    room = budget.ANSWER_BYTES - budget.SESSION_BYTES - len(calls) * budget.TOOL_CALL_ENVELOPE_BYTES
+    room = tool_calls.Room(budget.ANSWER_BYTES - budget.SESSION_BYTES)
     tool_calls.fill_all(response.tool_calls, calls, room)
     return response
+
+
+def _cut(
+    response: pb.GetSessionResponse | pb.GetContextResponse,
+    open_tool_calls: RepeatedCompositeFieldContainer[tool_call_pb2.ToolCall],
+) -> None:
+    """Leave out the oldest messages, then the newest open calls, where ids and names made an answer too large."""
+    too_much = response.ByteSize() - budget.ANSWER_BYTES
+    response.truncated |= too_much > 0
+    gone = 0
+    while gone < len(response.messages) and (
+        # Results go with the call that they stand behind.
+        too_much > 0 or (gone and response.messages[gone].role == message_pb2.ROLE_TOOL)
+    ):
+        too_much -= response.messages[gone].ByteSize()
+        gone += 1
+    del response.messages[:gone]
+    while too_much > 0 and open_tool_calls:
+        too_much -= open_tool_calls[-1].ByteSize()
+        del open_tool_calls[-1]

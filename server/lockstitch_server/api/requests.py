@@ -13,12 +13,14 @@ from lockstitch_server.auth.policy import Policy, owner
 from lockstitch_server.config import Settings
 from lockstitch_server.errors import BatchTooLarge, InvalidField
 from lockstitch_server.model import Change, Method, Principal, SessionRef
+from lockstitch_server.service import budget
 from lockstitch_server.service.paging import PageRequest
 
 REQUEST_TOOL_CALLS_MAX = 1000
 ENVELOPE_BYTES_MAX = 256 * 1024
 """What a request may take beside its content: ids, names, the envelopes of fields."""
 
+_COMMIT_BYTES_MAX = budget.ANSWER_BYTES - budget.SESSION_BYTES
 _SERVER_REQUEST_PREFIX = "server:"
 _DIGEST_ALGORITHM = b"\x01"
 """SHA-256, its first 16 bytes, over the method's name, NUL, and the request's deterministic serialization without
@@ -114,11 +116,14 @@ class Requests:
             force=force,
         )
 
-    def check_size(self, request: Message, content_bytes: int | None = None) -> None:
-        """Raise BatchTooLarge where a request holds more than its content and its envelope may be."""
+    def check_size(self, request: Message, content_bytes: int | None = None, beside_bytes: int = 0) -> None:
+        """Raise BatchTooLarge where a request holds more than its content and its envelope may be.
+
+        `beside_bytes` is what its commit takes beside the request's own bytes: together they must fit an answer.
+        """
         size, most = request.ByteSize(), self.settings.content_bytes_max
         too_much = content_bytes is not None and content_bytes > most
-        if too_much or size > most + ENVELOPE_BYTES_MAX:
+        if too_much or size > most + ENVELOPE_BYTES_MAX or size + beside_bytes > _COMMIT_BYTES_MAX:
             sentence = f"The request holds more than {most} bytes of content."
             raise BatchTooLarge(sentence, metadata={"limit_bytes": str(most)})
 

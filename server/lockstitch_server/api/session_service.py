@@ -220,5 +220,5 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
 
 
 def _fill_one(target: tool_call_pb2.ToolCall, tool_call: ToolCall) -> None:
-    room = budget.ANSWER_BYTES - budget.SESSION_BYTES - len(tool_call.detail)
+    room = tool_calls.Room(budget.ANSWER_BYTES - budget.SESSION_BYTES)
     tool_calls.fill(target, tool_call, tool_calls.Bodies(), room)

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
+import orjson
+
 from lockstitch_server.model import Memory, Message
 
 ANSWER_BYTES = 4 * 1024 * 1024 - 64 * 1024
 """The most bytes of any answer: what a client with default settings takes, less some room for the envelope."""
 
-TOOL_CALLS_BYTES = 256 * 1024
-"""Of these, what arguments and results of tool calls beside messages may take; the rest of them is elided."""
+TOOL_CALLS_BYTES = 512 * 1024
+"""Of these, what tool calls beside messages may take; what does not fit of their bodies is elided."""
 
 SESSION_BYTES = 192 * 1024
 """Of these, what a session itself takes at most: metadata, labels, title; and the envelopes of messages and calls."""
@@ -16,13 +18,10 @@ SESSION_BYTES = 192 * 1024
 MESSAGE_ENVELOPE_BYTES = 512
 """What a message takes beside its body: ids, seq, version, times."""
 
-TOOL_CALL_ENVELOPE_BYTES = 1024
-_CALLS_ENVELOPE_BYTES = 1000 * TOOL_CALL_ENVELOPE_BYTES // 4
-
 
 def memory_bytes(memory: Memory) -> int:
-    """What working memory takes in an answer, at most."""
-    return sum(len(key) + len(value) + 16 for key, value in memory.values.items())
+    """What working memory takes in an answer, at most. Keys grow where they are escaped."""
+    return sum(len(orjson.dumps(key.decode())) + len(value) + 16 for key, value in memory.values.items())
 
 
 def for_messages(memory: Memory | None, *, with_tool_calls: bool) -> int:
@@ -31,7 +30,7 @@ def for_messages(memory: Memory | None, *, with_tool_calls: bool) -> int:
     if memory is not None:
         room -= memory_bytes(memory)
     if with_tool_calls:
-        room -= TOOL_CALLS_BYTES + _CALLS_ENVELOPE_BYTES
+        room -= TOOL_CALLS_BYTES
     return room
 
 

@@ -7,7 +7,7 @@ from lockstitch_server.service.paging import Page, PageRequest, Paging
 from lockstitch_server.store.reader import Reader, ToolCallFilter
 from lockstitch_server.store.writer import Writer
 
-_ROW_BYTES = 1024
+_ROW_BYTES = 256
 _BODIES_BYTES_MAX = 8 * 1024 * 1024
 
 
@@ -58,6 +58,8 @@ class ToolCalls:
         seen: set[int] = set()
         for place, call in enumerate(found):
             total += _ROW_BYTES + len(call.detail) + call.result_bytes
+            names = (call.call_id, call.name, call.message_id, call.result_message_id)
+            total += sum(len(name.encode()) for name in names)
             if call.message_seq is not None and call.message_seq not in seen:
                 seen.add(call.message_seq)
                 total += call.message_bytes

@@ -1397,7 +1397,7 @@ class GetContextResponse(_message.Message):
     as_of_version: _builtins.int
     """Output only. The version that all of this was read at: the one to expect."""
     truncated: _builtins.bool
-    """Output only. True where older messages, or parts of some, were left out."""
+    """Output only. True where older messages, or parts of some, were left out, or open tool calls for want of room."""
     @_builtins.property
     def session(self) -> _session_pb2.Session:
         """Output only. The session."""

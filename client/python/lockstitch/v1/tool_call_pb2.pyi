@@ -107,7 +107,7 @@ class ToolCall(_message.Message):
     error: _builtins.str
     """Output only. Why it failed or was cancelled, in words."""
     elided_bytes: _builtins.int
-    """Output only. The bytes of arguments and result left out of this answer (the result first). 0 when whole."""
+    """Output only. The bytes of result, arguments, error and resources left out of this answer (the result first). 0 when whole."""
     message_id: _builtins.str
     """Output only. The message that made the call; empty where the call was recorded without one."""
     result_message_id: _builtins.str

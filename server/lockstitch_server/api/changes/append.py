@@ -47,6 +47,7 @@ def append(request: pb.AppendRequest, requests: Requests) -> tuple[Change, Conte
         request.messages,
         requests,
         extra=request.memory_change.ByteSize() + sum(_tool_call_bytes(call) for call in request.tool_calls),
+        tool_calls=len(request.tool_calls),
     )
     if len(request.tool_calls) > REQUEST_TOOL_CALLS_MAX:
         sentence = f"The request holds more than {REQUEST_TOOL_CALLS_MAX} tool calls."

@@ -7,6 +7,8 @@ from lockstitch_server.api.requests import Requests
 from lockstitch_server.auth.policy import Claim
 from lockstitch_server.model import CallerRole
 
+_COUNTED_BYTES = 512 * 1024
+
 
 def user(user_id: str, requests: Requests, field: str) -> str:
     """Whose session it becomes: a user's is its own."""
@@ -33,11 +35,16 @@ def forget_output(request: pb.CreateSessionRequest | pb.AppendRequest) -> None:
 
 
 def check_sizes(
-    request: pb.CreateSessionRequest | pb.AppendRequest, given: messages.Messages, requests: Requests, *, extra: int
+    request: pb.CreateSessionRequest | pb.AppendRequest,
+    given: messages.Messages,
+    requests: Requests,
+    *,
+    extra: int,
+    tool_calls: int = 0,
 ) -> None:
     messages.check_sizes(given, requests.message_limits)
-    # Content is only counted where the whole request is large enough to hold too much of it.
-    content = None
-    if request.ByteSize() > requests.settings.content_bytes_max:
+    # Only counted where the whole request is large enough to hold too much.
+    if request.ByteSize() > _COUNTED_BYTES:
         content = extra + sum(messages.content_bytes(message) for message in given)
-    requests.check_size(request, content)
+        beside = messages.beside_bytes(given) + tool_calls * messages.CALL_BYTES_MAX
+        requests.check_size(request, content, beside)

@@ -28,7 +28,8 @@ def remove_messages(request: pb.RemoveMessagesRequest, requests: Requests) -> tu
     )
     messages.forget_output(request.replacement)
     messages.check_sizes(request.replacement, requests.message_limits, "replacement")
-    requests.check_size(request, sum(messages.content_bytes(message) for message in request.replacement))
+    content = sum(messages.content_bytes(message) for message in request.replacement)
+    requests.check_size(request, content, messages.beside_bytes(request.replacement))
     change = requests.change(
         request,
         Method.REMOVE_MESSAGES,

@@ -4,6 +4,7 @@ from lockstitch.v1 import commit_pb2, working_memory_pb2
 from lockstitch_server.api import checks
 from lockstitch_server.api.convert import messages, sessions, tool_calls
 from lockstitch_server.model import CallerRole, Commit
+from lockstitch_server.service import budget
 
 _ROLES = {
     CallerRole.USER: commit_pb2.CALLER_ROLE_USER,
@@ -25,10 +26,12 @@ def fill(target: commit_pb2.Commit, commit: Commit, shown: frozenset[int] | None
         if shown is not None and message.seq not in shown:
             continue
         messages.fill(target.messages.add(), message)
-    for tool_call in commit.tool_calls:
-        tool_calls.fill_without_messages(target.tool_calls.add(), tool_call)
     if commit.memory_change is not None:
         target.memory.CopyFrom(working_memory_pb2.MemoryChange.FromString(commit.memory_change))
+    # Calls that one commit touches may together hold more than an answer does, which their own lists give.
+    room = tool_calls.Room(budget.ANSWER_BYTES - budget.SESSION_BYTES - target.ByteSize())
+    for tool_call in commit.tool_calls:
+        tool_calls.fill_without_messages(target.tool_calls.add(), tool_call, room)
     target.erased = commit.erased
     if commit.removed is not None:
         first_seq, last_seq = commit.removed

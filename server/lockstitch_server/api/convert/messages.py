@@ -22,6 +22,11 @@ from lockstitch_server.model import (
 from lockstitch_server.service import json_text
 
 PARTS_MAX = 1000
+_ARGUMENTS_KEPT_CHARACTERS = 16 * 1024
+_CALL_BYTES = 256
+CALL_BYTES_MAX = 2304
+"""What a tool call takes beside its bodies: the ledger's id, digest and times, and four names of 128 characters."""
+
 _ROLES = frozenset(role.value for role in MessageRole)
 _PARTS_OF_EVERYBODY = frozenset({"text", "json", "blob"})
 _PARTS = {
@@ -81,6 +86,19 @@ def check_sizes(messages: Messages, limits: MessageLimits, name: str = "messages
             field = _field(name, place)
             sentence = f"{field} is larger than {limits.content_bytes_max} bytes."
             raise MessageTooLarge(sentence, field=field, metadata={"limit_bytes": str(limits.content_bytes_max)})
+
+
+def beside_bytes(messages: Messages) -> int:
+    """What the tool calls of messages take where a commit lists them beside the messages, at most."""
+    total = 0
+    for message in messages:
+        if message.role == message_pb2.ROLE_TOOL:
+            total += CALL_BYTES_MAX
+        for part in message.parts:
+            if part.WhichOneof("content") == "tool_call":
+                ids = (message.message_id, part.tool_call.call_id, part.tool_call.name)
+                total += _CALL_BYTES + sum(len(given.encode()) for given in ids)
+    return total
 
 
 def content_bytes(message: message_pb2.Message) -> int:
@@ -260,6 +278,7 @@ def fill(target: message_pb2.Message, message: Message, *, elided: bool = False)
 
 
 def _elide(target: message_pb2.Message) -> None:
+    """Leave out the bodies: a call keeps arguments that are short."""
     before = content_bytes(target)
     target.ClearField("original")
     target.ClearField("metadata_json")
@@ -267,6 +286,8 @@ def _elide(target: message_pb2.Message) -> None:
     for part in kept:
         if part.WhichOneof("content") == "tool_result":
             part.tool_result.ClearField("output")
+        elif len(part.tool_call.arguments_json) > _ARGUMENTS_KEPT_CHARACTERS:
+            part.tool_call.ClearField("arguments_json")
     parts = [message_pb2.Part.FromString(part.SerializeToString()) for part in kept]
     target.ClearField("parts")
     target.parts.extend(parts)

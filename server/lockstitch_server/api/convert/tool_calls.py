@@ -201,55 +201,78 @@ class Bodies:
         return message.parts[call.part_index].tool_call.arguments_json if message.parts else ""
 
 
-def fill(target: tool_call_pb2.ToolCall, call: ToolCall, bodies: Bodies, room: int) -> int:
-    """Write a call; gives the bytes of arguments and result that it took. Without room the result is left out first."""
-    target.MergeFromString(call.detail)
-    _merge_resources(target)
+class Room:
+    """The bytes that an answer has left for tool calls."""
+
+    def __init__(self, left: int) -> None:
+        """Shared by all calls of the answer."""
+        self._left = left
+
+    def take(self, size: int) -> bool:
+        """Take some of it, where it is there."""
+        if size > self._left:
+            return False
+        self._left -= size
+        return True
+
+    def give(self, size: int) -> None:
+        """Take it whether it is there or not: a call is never given without its ids."""
+        self._left -= size
+
+
+def fill(target: tool_call_pb2.ToolCall, call: ToolCall, bodies: Bodies, room: Room) -> None:
+    """Write a call. Where there is no room for all of it, its result is left out first, and its resources last."""
     _envelope(target, call)
+    room.give(target.ByteSize())
     arguments = bodies.arguments(call)
-    result = None
+    result = error = ""
     if call.result_body is not None:
         stored = outcome.of_message(message_pb2.Message.FromString(call.result_body))
-        result = None if stored.result is None else stored.result.decode()
-        target.error = stored.error
+        result = "" if stored.result is None else stored.result.decode()
+        error = stored.error
     elif call.result is not None:
         kept = tool_call_pb2.ToolCall.FromString(call.result)
-        result = kept.result_json or None
-        target.error = kept.error
-    unread = _unread_bytes(call)
-    taken = 0
-    if arguments and len(arguments.encode()) <= room:
-        target.arguments_json = arguments
-        taken += len(arguments.encode())
-    elif arguments:
-        unread += len(arguments.encode())
-    if result is not None and taken + len(result.encode()) <= room:
-        target.result_json = result
-        taken += len(result.encode())
-    elif result is not None:
-        unread += len(result.encode())
-    target.elided_bytes = unread
-    return taken
+        result, error = kept.result_json, kept.error
+    target.elided_bytes = _unread_bytes(call) + _fill_bodies(target, call, room, (error, arguments, result))
 
 
-def fill_without_messages(target: tool_call_pb2.ToolCall, call: ToolCall) -> None:
+def fill_without_messages(target: tool_call_pb2.ToolCall, call: ToolCall, room: Room) -> None:
     """Write a call as a commit carries it: without what messages hold."""
-    target.MergeFromString(call.detail)
-    _merge_resources(target)
     _envelope(target, call)
+    room.give(target.ByteSize())
+    arguments = result = error = ""
     if call.arguments is not None and call.requested_version == call.version:
-        target.arguments_json = call.arguments.decode()
+        arguments = call.arguments.decode()
     if call.result is not None and call.ended_version == call.version:
-        target.MergeFromString(call.result)
+        kept = tool_call_pb2.ToolCall.FromString(call.result)
+        result, error = kept.result_json, kept.error
+    target.elided_bytes = _fill_bodies(target, call, room, (error, arguments, result))
+
+
+def _fill_bodies(target: tool_call_pb2.ToolCall, call: ToolCall, room: Room, texts: tuple[str, str, str]) -> int:
+    """Write what may be left out of a call, the most needed first; gives the bytes that were left out."""
+    left_out = 0
+    if room.take(len(call.detail)):
+        target.MergeFromString(call.detail)
+        _merge_resources(target)
+    else:
+        left_out += len(call.detail)
+    for field, text in zip(("error", "arguments_json", "result_json"), texts, strict=True):
+        size = len(text.encode())
+        if room.take(size):
+            setattr(target, field, text)
+        else:
+            left_out += size
+    return left_out
 
 
 def fill_all(
-    target: RepeatedCompositeFieldContainer[tool_call_pb2.ToolCall], calls: Iterable[ToolCall], room: int
+    target: RepeatedCompositeFieldContainer[tool_call_pb2.ToolCall], calls: Iterable[ToolCall], room: Room
 ) -> None:
     """Write calls that share some room."""
     bodies = Bodies()
     for call in calls:
-        room -= fill(target.add(), call, bodies, room)
+        fill(target.add(), call, bodies, room)
 
 
 def _unread_bytes(call: ToolCall) -> int:
