@@ -5,7 +5,8 @@ create function lockstitch.session_expired_v1(
     select coalesce(p_expire_time <= p_now, false) or coalesce(p_last_activity_time + p_idle_ttl <= p_now, false)
 $$;
 
--- The minute of a time, since 1970: what lists of sessions are indexed by. Times too far ahead for it are its last one.
+-- The minute of a time, since 1970: what lists of sessions are indexed by. Times too far ahead for it are its last one, those too
+-- far back its first: the last instant of the year 9999 and the first of the year 1 come here as infinite.
 create function lockstitch.minute_v1(p_time timestamptz) returns integer language sql stable parallel safe as $$
-    select least(floor(extract(epoch from p_time) / 60), 2147483647)::integer
+    select greatest(least(floor(extract(epoch from p_time) / 60), 2147483647), -2147483648)::integer
 $$;

@@ -105,13 +105,21 @@ class Memories:
         )
 
 
+def _value(text: bytes) -> object:
+    """A checked JSON text's value; None where no double holds one of its numbers."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+
+
 def check_typed(values: dict[bytes, bytes | None], field: str) -> None:
     """Raise InvalidField where a typed key would get a value of another type."""
     for key in TYPED_KEYS & values.keys():
         text = values[key]
         if text is None:
             continue
-        value = orjson.loads(text) if text.lstrip(b" \t\r\n")[:1] in (b'"', b"[") else None
+        value = _value(text)
         if key in TEXT_KEYS and not isinstance(value, str):
             raise InvalidField(field, f"{key.decode()} must be a text")
         if key in LIST_KEYS and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):

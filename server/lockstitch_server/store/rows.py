@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from lockstitch_server import ids
@@ -48,9 +49,14 @@ def session(row: Row, tenant_id: str) -> Session:
         last_activity_time=row["s_last_activity_time"],
         close_time=row["s_close_time"],
         close_reason=row["s_close_reason"],
-        expire_time=row["s_expire_time"],
+        expire_time=_last_instant(row["s_expire_time"]),
         idle_ttl=row["s_idle_ttl"],
     )
+
+
+def _last_instant(value: datetime | None) -> datetime | None:
+    """Give a time its zone again: the last instant of the year 9999 comes back from the database without one."""
+    return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
 
 
 def memory(row: Row, version: int) -> Memory:

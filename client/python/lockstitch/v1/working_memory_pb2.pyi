@@ -40,7 +40,8 @@ class WorkingMemory(_message.Message):
     """Optional. What is to be done next. Absent and "" are two things."""
     extra_json: _builtins.str
     """Optional. All other keys, as the text of one JSON object whose values are kept byte for byte. Its keys have no order and
-    no duplicates, and may not be one of the typed ones above. Empty is absent.
+    no duplicates, may not be one of the typed ones above, and have at most 512 characters, none of them a control character.
+    Empty is absent.
     """
     version: _builtins.int
     """Output only. The version of the commit that last changed the memory. 0 before the first change."""
@@ -194,7 +195,9 @@ class MemoryKeys(_message.Message):
     DELETE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def set(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """Optional. Keys to set, each to a JSON text that is kept byte for byte. null is a value."""
+        """Optional. Keys to set, each to a JSON text that is kept byte for byte. null is a value. A key has at most 512 characters, none
+        of them a control character.
+        """
 
     @_builtins.property
     def delete(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:

@@ -9,6 +9,7 @@ from lockstitch_server.model import Memory, MemoryPatch, MemoryScope, MemoryWrit
 from lockstitch_server.service import json_text
 from lockstitch_server.service.memory import LIST_KEYS, TEXT_KEYS, TYPED_KEYS, check_typed
 
+KEY_CHARACTERS_MAX = 512
 _EXTRA = "extra_json"
 _FIELDS = {key.decode() for key in TYPED_KEYS} | {_EXTRA}
 
@@ -77,7 +78,7 @@ def _set(request: working_memory_pb2.MemorySet, field: str, bytes_max: int, requ
 def _keys(request: working_memory_pb2.MemoryKeys, field: str, bytes_max: int, requested: bytes) -> MemoryWrite:
     values: dict[bytes, bytes | None] = {}
     for key, text in request.set.items():
-        values[key.encode()] = checks.json(text, f"{field}.set", bytes_max)
+        values[_key(key, f"{field}.set")] = checks.json(text, f"{field}.set", bytes_max)
     for key in request.delete:
         if key in request.set:
             raise InvalidField(f"{field}.delete", "names a key that is set")
@@ -101,7 +102,18 @@ def _members(text: bytes, field: str) -> list[json_text.Member]:
         raise InvalidField(field, "must be a JSON object")
     if len({member.key for member in members}) < len(members):
         raise InvalidField(field, "names a key twice")
+    for member in members:
+        _key(member.key.decode(), field)
     return members
+
+
+def _key(key: str, field: str) -> bytes:
+    """Check a top-level key: it is indexed, and grows sixfold where it has control characters that must be escaped."""
+    if len(key) > KEY_CHARACTERS_MAX or any(character < " " for character in key):
+        raise InvalidField(
+            field, f"has a key of more than {KEY_CHARACTERS_MAX} characters, or with a control character"
+        )
+    return key.encode()
 
 
 def fill(target: working_memory_pb2.WorkingMemory, memory: Memory) -> None:
