@@ -198,6 +198,7 @@ begin
         end if;
         if v_session.message_count + v_stored > p_session_messages_max then
             r_outcome := 'session_full';
+            r_index := p_session_messages_max;
         elsif p_message_ids is not null then
             select i.place into r_index
             from unnest(p_message_ids) with ordinality as i (message_id, place)

@@ -17,7 +17,9 @@ begin
     v_session := v_begun.r_session;
     r_outcome := v_begun.r_outcome;
     if r_outcome is null then
-        if p_status = 2 and v_session.status = 1 and v_begun.r_expired then
+        if v_begun.r_expired and (
+            (p_status = 2 and v_session.status = 1) or (p_status = 1 and p_expire_time is null and p_ttl is null)
+        ) then
             r_outcome := 'session_expired';
         elsif p_expected_version <> v_session.version then
             r_outcome := 'version_conflict';
@@ -25,8 +27,6 @@ begin
             r_outcome := 'unchanged';
         elsif p_status = 1 and p_expire_time <= v_begun.r_now then
             r_outcome := 'expire_time_passed';
-        elsif p_status = 1 and v_begun.r_expired and p_expire_time is null and p_ttl is null then
-            r_outcome := 'session_expired';
         end if;
     end if;
 

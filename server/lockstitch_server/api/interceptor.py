@@ -128,9 +128,12 @@ def _reading(parse: Callable[[bytes], Request]) -> Callable[[bytes], Request | _
 
     def read(data: bytes) -> Request | _Unreadable:
         try:
-            return parse(data)
+            request = parse(data)
         except DecodeError:
             return _Unreadable()
+        # What only a newer client knows is not kept with a message's bytes, to come to life after an upgrade.
+        request.DiscardUnknownFields()
+        return request
 
     return read
 

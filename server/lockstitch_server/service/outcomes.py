@@ -128,8 +128,12 @@ def _message_not_found(_: ChangeReport, __: Change, ___: Content) -> LockstitchE
     return MessageNotFound(field="message_id")
 
 
-def _session_full(_: ChangeReport, __: Change, ___: Content) -> LockstitchError:
-    return SessionFull("The session holds as many messages as it may.")
+def _session_full(report: ChangeReport, _: Change, __: Content) -> LockstitchError:
+    # Where something does not fit, the index says how much does.
+    return SessionFull(
+        f"The session would hold more than {report.index} messages, which is the most.",
+        metadata={"limit": str(report.index)},
+    )
 
 
 Refusal = Callable[[ChangeReport, Change, Content], LockstitchError]
