@@ -1,5 +1,6 @@
 """Calls that read as the RPCs do, and refusals taken apart."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -18,6 +19,7 @@ As: TypeAlias = "Callable[..., Rpc]"
 Create: TypeAlias = Callable[..., Awaitable[str]]
 DETAILS = "grpc-status-details-bin"
 DETAILS_BYTES_MAX = 4096
+ATTEMPTS = 5
 BUGS = {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}
 
 
@@ -37,8 +39,17 @@ class Rpc:
         return call
 
     async def send(self, request: Message) -> Any:
-        """Send a request as it is, to the method that its type is named after."""
-        return await getattr(self.caller.sessions, type(request).__name__.removesuffix("Request"))(request)
+        """Send a request to the method that its type is named after; retry as the shipped service config does."""
+        method = getattr(self.caller.sessions, type(request).__name__.removesuffix("Request"))
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return await method(request)
+            except aio.AioRpcError as error:
+                if error.code() is not grpc.StatusCode.UNAVAILABLE:
+                    raise
+                pushback = dict(error.trailing_metadata() or ()).get("grpc-retry-pushback-ms", "10")
+                await asyncio.sleep(int(pushback) / 1000)
+        return await method(request)
 
     async def send_bytes(self, method: str, body: bytes) -> bytes:
         """Send bytes that need not be a request."""

@@ -57,7 +57,7 @@ async def test_a_result_that_came_late_stays_with_its_call(engine: Rpc, create: 
         seqs = [
             message.seq for message in (await engine.GetContext(session_id=session_id, max_messages=limit)).messages
         ]
-        # 9 and 7 are the results of message 1: they are in no window that message 1 is not in.
+        # 9 and 7 are the results of message 1: they are in no window that message 1 is not in, and take no room there.
         assert seqs == ([1, 9, 7, 2, 3, 4, 5, 6, 8] if limit == 9 else [2, 3, 4, 5, 6, 8][-limit:])
 
 

@@ -1,0 +1,64 @@
+"""Case A24: five servers make the schema at once, each in a time zone of its own choice."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from factories import fresh, said
+from lockstitch_migrations import expected_schema
+from lockstitch_server.server_process import ServerProcess
+from support.databases import Database
+from support.rpc import As, Rpc
+
+SERVERS, CREATES = 5, 10
+
+
+async def test_five_servers_on_an_empty_database_all_serve_from_their_first_moment(
+    call_as: As,
+    empty_database: Database,
+    start_server: Callable[..., ServerProcess],
+) -> None:
+    await empty_database.as_superuser(f"alter database {empty_database.name} set timezone to 'America/New_York'")
+    settings = {"TZ": "Asia/Kolkata", "LOCKSTITCH_MIGRATION_URL": empty_database.owner_url}
+
+    async def started() -> tuple[Rpc, list[str]]:
+        server = await asyncio.get_running_loop().run_in_executor(
+            threads, lambda: start_server(empty_database, **settings)
+        )
+        rpc = call_as("new", "engine", to=server)
+        return rpc, await asyncio.gather(*(_created(rpc) for _ in range(CREATES)))
+
+    with ThreadPoolExecutor(SERVERS) as threads:
+        servers = await asyncio.gather(*(started() for _ in range(SERVERS)))
+        assert len({session_id for _, session_ids in servers for session_id in session_ids}) == SERVERS * CREATES
+        applied = await _migrations(empty_database)
+        assert len({name for name, _ in applied}) == len(applied)
+        assert applied[-1][0] == expected_schema()
+
+        # One more starts while the others serve: it applies nothing, and breaks no call.
+        serving = asyncio.create_task(_serve_on(servers[0][0], servers[0][1][0]))
+        late, _ = await started()
+        await serving
+        assert await _migrations(empty_database) == applied
+
+    assert len((await late.ListSessions(page_size=1000)).sessions) == (SERVERS + 1) * CREATES
+
+
+async def _created(rpc: Rpc) -> str:
+    before = time.time()
+    session = (await rpc.CreateSession(user_id="new")).session
+    assert before - 1 < session.create_time.ToNanoseconds() / 1e9 < time.time() + 1
+    session_id: str = session.session_id
+    return session_id
+
+
+async def _serve_on(rpc: Rpc, session_id: str) -> None:
+    for number in range(100):
+        receipt = (await rpc.Append(session_id=session_id, request_id=fresh(), messages=[said("hi")])).receipt
+        assert receipt.version == number + 2
+
+
+async def _migrations(database: Database) -> list[tuple[str, str]]:
+    rows = await database.as_superuser("select name, applied_at::text from lockstitch.migrations order by name")
+    return [(row[0], row[1]) for row in rows]
