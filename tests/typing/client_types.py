@@ -28,11 +28,14 @@ from lockstitch.types import (
     GetSessionResponse,
     MemoryChange,
     Message,
+    RemoveMessagesResponse,
     RestoreSessionResponse,
     Session,
     ToolCall,
     ToolCallPart,
     UpdateMemoryResponse,
+    UpdateMessageResponse,
+    UpdateSessionResponse,
     UpdateToolCallResponse,
     WorkingMemory,
 )
@@ -68,7 +71,12 @@ async def what_calls_give(client: Client) -> None:
     assert_type(await session.close(), CloseSessionResponse)
     assert_type(await session.restore(ttl=timedelta(days=1)), RestoreSessionResponse)
 
-    assert_type(await session.get(recent_messages=5), GetSessionResponse)
+    assert_type(await session.update(title="T", idle_ttl=None), UpdateSessionResponse)
+    assert_type(await session.remove(last=1, replacement=[user("hi")]), RemoveMessagesResponse)
+    assert_type(await session.update_message(message_id="m1", message=user("hi")), UpdateMessageResponse)
+
+    assert_type(await session.get(recent_messages=5, at_version=1), GetSessionResponse)
+    assert_type([one async for one in session.memory_versions()], list[WorkingMemory])
     assert_type(await session.memory(), WorkingMemory)
     assert_type([one async for one in session.messages()], list[Message])
     assert_type([one async for one in session.commits()], list[Commit])

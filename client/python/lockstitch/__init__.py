@@ -46,6 +46,9 @@ from lockstitch.errors import (
     SessionExpired,
     SessionFull,
     SessionNotFound,
+    SlowConsumer,
+    StoreRestored,
+    SubscriptionLimit,
     TokenExpired,
     TokenInvalid,
     TokenMissing,
@@ -61,11 +64,12 @@ from lockstitch.errors import (
 )
 from lockstitch.memory import merge_patch, replace, set_fields, set_keys, working_memory
 from lockstitch.messages import assistant, blob, call, developer, json_part, system, tool, user
-from lockstitch.session import SessionHandle
+from lockstitch.session import UNCHANGED, SessionHandle
 from lockstitch.tool_calls import call_change, new_call, resource
 from lockstitch.wire import JsonText
 
 __all__ = [
+    "UNCHANGED",
     "AlreadyExists",
     "BatchTooLarge",
     "Cancelled",
@@ -103,6 +107,9 @@ __all__ = [
     "SessionFull",
     "SessionHandle",
     "SessionNotFound",
+    "SlowConsumer",
+    "StoreRestored",
+    "SubscriptionLimit",
     "TokenExpired",
     "TokenInvalid",
     "TokenMissing",

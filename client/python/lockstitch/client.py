@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Self, TypeVar
 
+from lockstitch.changes import new_request_id
 from lockstitch.connection import Endpoint, Tls
-from lockstitch.session import SessionHandle, new_request_id
+from lockstitch.session import SessionHandle
 from lockstitch.transport import TokenSource, Transport
 from lockstitch.v1.admin_service_pb2 import GetServerInfoRequest, GetServerInfoResponse
 from lockstitch.v1.message_pb2 import Message
@@ -158,6 +159,8 @@ class Client:
         agent: str = "",
         statuses: Iterable[SessionStatus.ValueType] = (),
         labels: Mapping[str, str] | None = None,
+        created_after: datetime | None = None,
+        created_before: datetime | None = None,
         active_after: datetime | None = None,
         active_before: datetime | None = None,
         page_size: int = 0,
@@ -170,6 +173,7 @@ class Client:
             agent: Only those of this app or agent.
             statuses: Only those in one of these; all where empty.
             labels: Only those that have all of these.
+            created_after, created_before: Only those created from (inclusive) and before; with a time zone.
             active_after, active_before: Only those last used from (inclusive) and before; with a time zone.
             page_size: Sessions a page; 0 is 50, at most 1,000.
             timeout: Of each page; None is the client's.
@@ -183,6 +187,8 @@ class Client:
                 agent=agent,
                 statuses=statuses,
                 labels=checked_labels(labels),
+                created_after=timestamp(created_after, field="created_after"),
+                created_before=timestamp(created_before, field="created_before"),
                 active_after=timestamp(active_after, field="active_after"),
                 active_before=timestamp(active_before, field="active_before"),
                 page_size=page_size,

@@ -12,8 +12,8 @@
     ├── FailedPrecondition   SessionClosed · SessionExpired · ToolCallEnded · ToolCallStatusRefused · ToolCallAmbiguous
     ·
     │                        RequestIdReused
-    ├── OutOfRange           CursorAhead
-    ├── ResourceExhausted    SessionFull
+    ├── OutOfRange           CursorAhead · StoreRestored
+    ├── ResourceExhausted    SessionFull · SubscriptionLimit · SlowConsumer
     ├── Unavailable          Draining · Overloaded · DatabaseUnavailable · CommitOutcomeUnknown
     ├── Internal             (the reason INTERNAL: a bug, with its incident_id)
     └── DeadlineExceeded · Cancelled · Unimplemented · DataLoss · Unknown
@@ -270,6 +270,15 @@ class CursorAhead(OutOfRange):
         return self._number("current_version")
 
 
+class StoreRestored(OutOfRange):
+    """The store was restored from a backup since: versions read before may name other commits now. Read anew."""
+
+    @property
+    def store_epoch(self) -> str:
+        """The epoch that the store is in now."""
+        return self.metadata.get("store_epoch", "")
+
+
 class ResourceExhausted(LockstitchError):
     """A limit is reached."""
 
@@ -283,6 +292,19 @@ class SessionFull(ResourceExhausted):
     def limit(self) -> int:
         """The most messages of a session."""
         return self._number("limit")
+
+
+class SubscriptionLimit(ResourceExhausted):
+    """As many streams are open as may be: of this user, of its tenant, or of the server."""
+
+    @property
+    def limit(self) -> int:
+        """The most streams."""
+        return self._number("limit")
+
+
+class SlowConsumer(ResourceExhausted):
+    """A stream took nothing for so long that the server ended it. A subscription resumes by itself."""
 
 
 class Unavailable(LockstitchError):

@@ -15,6 +15,7 @@ from lockstitch.v1.session_service_pb2 import (
     GetSessionRequest,
     GetSessionResponse,
     ListCommitsRequest,
+    ListMemoryVersionsRequest,
     ListMessagesRequest,
     ListToolCallsRequest,
 )
@@ -52,6 +53,7 @@ class SessionReads:
         recent_messages: int = 0,
         include_memory: bool = False,
         include_open_tool_calls: bool = False,
+        at_version: int | None = None,
         timeout: timedelta | None = None,
     ) -> GetSessionResponse:
         """The session now, and with it what is asked for, from one snapshot. Moves :attr:`version` on.
@@ -60,7 +62,11 @@ class SessionReads:
             recent_messages: How many of the newest messages to give, oldest first; at most 1,000.
             include_memory: Whether to give the working memory. Moves :attr:`memory_version` on.
             include_open_tool_calls: Whether to give the open tool calls, at most 1,000.
+            at_version: Gives all of this as it was after this version's commit; None is now.
             timeout: See the class.
+
+        Raises:
+            CursorAhead: The session was never at this version.
 
         Example:
             ``messages = (await session.get(recent_messages=20)).messages``
@@ -70,6 +76,7 @@ class SessionReads:
             recent_messages=recent_messages,
             include_memory=include_memory,
             include_open_tool_calls=include_open_tool_calls,
+            at_version=at_version,
         )
         response = await self._transport.call(lambda to: to.sessions.GetSession, request, timeout=timeout)
         self._saw(response.session)
@@ -77,16 +84,44 @@ class SessionReads:
             self._saw_memory(response.memory)
         return response
 
-    async def memory(self, *, timeout: timedelta | None = None) -> WorkingMemory:
-        """The working memory now. Moves :attr:`memory_version` on.
+    async def memory(self, *, at_version: int | None = None, timeout: timedelta | None = None) -> WorkingMemory:
+        """The working memory now, or as it was. Moves :attr:`memory_version` on.
+
+        Args:
+            at_version: Gives it as it was after this version's commit; None is now.
+            timeout: See the class.
+
+        Raises:
+            CursorAhead: The session was never at this version.
 
         Example:
             ``print((await session.memory()).next_action)``
         """
-        request = GetMemoryRequest(session_id=self.session_id)
+        request = GetMemoryRequest(session_id=self.session_id, at_version=at_version)
         response = await self._transport.call(lambda to: to.sessions.GetMemory, request, timeout=timeout)
         self._saw_memory(response.memory)
         return response.memory
+
+    async def memory_versions(
+        self, *, page_size: int = 0, timeout: timedelta | None = None
+    ) -> AsyncIterator[WorkingMemory]:
+        """The working memory as it was after each commit that changed it, newest first, a page at a time.
+
+        Args:
+            page_size: Memories a page; 0 is 50, at most 1,000.
+            timeout: Of each page; see the class.
+
+        Example:
+            ``async for memory in session.memory_versions(): print(memory.version, memory.next_action)``
+        """
+        request = ListMemoryVersionsRequest(session_id=self.session_id, page_size=page_size)
+        while True:
+            page = await self._transport.call(lambda to: to.sessions.ListMemoryVersions, request, timeout=timeout)
+            for memory in page.memories:
+                yield memory
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
 
     async def context(
         self,
@@ -126,6 +161,7 @@ class SessionReads:
         event_before: datetime | None = None,
         descending: bool = False,
         roles: Iterable[Role.ValueType] = (),
+        show_removed: bool = False,
         page_size: int = 0,
         timeout: timedelta | None = None,
     ) -> AsyncIterator[Message]:
@@ -137,6 +173,7 @@ class SessionReads:
             event_after, event_before: Only those with an event_time from (inclusive) and until; with a time zone.
             descending: Newest first.
             roles: Only those of these roles; all where empty.
+            show_removed: Removed messages too, in their places, with the ``removed_version`` that took them.
             page_size: Messages a page; 0 is 50, at most 1,000.
             timeout: Of each page; see the class.
 
@@ -151,6 +188,7 @@ class SessionReads:
             event_before=timestamp(event_before, field="event_before"),
             descending=descending,
             roles=roles,
+            show_removed=show_removed,
             page_size=page_size,
         )
         while True:

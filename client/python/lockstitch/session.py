@@ -1,37 +1,48 @@
 """The handle of one session: everything that can be done to it, over the client that gave it."""
 # ruff: noqa: ASYNC109 - a call's time goes to the server as its deadline, which asyncio.timeout can't do
 
-import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from enum import Enum
 
+from google.protobuf.field_mask_pb2 import FieldMask
+
+from lockstitch.changes import new_request_id
 from lockstitch.memory import Change
 from lockstitch.memory import memory_change as change_of
-from lockstitch.reads import SessionReads
-from lockstitch.tool_calls import result_json
+from lockstitch.message_changes import MessageChanges
+from lockstitch.tool_call_changes import ToolCallChanges
 from lockstitch.transport import Transport
 from lockstitch.v1.commit_pb2 import CommitReceipt
 from lockstitch.v1.message_pb2 import Message
+from lockstitch.v1.session_pb2 import Session
 from lockstitch.v1.session_service_pb2 import (
     AppendRequest,
     CloseSessionRequest,
     CloseSessionResponse,
-    CompleteToolCallRequest,
-    CompleteToolCallResponse,
     CreateIfMissing,
     CreateSessionResponse,
     RestoreSessionRequest,
     RestoreSessionResponse,
     UpdateMemoryRequest,
     UpdateMemoryResponse,
-    UpdateToolCallRequest,
-    UpdateToolCallResponse,
+    UpdateSessionRequest,
+    UpdateSessionResponse,
 )
-from lockstitch.v1.tool_call_pb2 import Approval, Resource, ToolCallChange, ToolCallStatus
-from lockstitch.wire import Sendable, duration, timestamp
+from lockstitch.v1.tool_call_pb2 import ToolCallChange
+from lockstitch.wire import Sendable, checked_labels, duration, timestamp, to_json
 
 
-class SessionHandle(SessionReads):
+class Unchanged(Enum):
+    """What :meth:`SessionHandle.update` takes for what it is to leave alone; None there means that it is to go."""
+
+    UNCHANGED = "unchanged"
+
+
+UNCHANGED = Unchanged.UNCHANGED
+
+
+class SessionHandle(ToolCallChanges, MessageChanges):
     """One session, as its client sees it. Made by ``client.create``, ``client.get`` and ``client.session``.
 
     Every change takes
@@ -124,6 +135,7 @@ class SessionHandle(SessionReads):
         expected_version: int | None = None,
         expected_memory_version: int | None = None,
         force: bool = False,
+        erase_history: bool = False,
         request_id: str = "",
         timeout: timedelta | None = None,
     ) -> UpdateMemoryResponse:
@@ -135,6 +147,7 @@ class SessionHandle(SessionReads):
             expected_memory_version: Refuses unless the memory is at this version. ``session.memory_version`` is the one
                 that was last read or made here: the right guard for a value that you computed from it.
             force: Takes ``replace`` or ``set`` without a guard.
+            erase_history: Deletes every copy of the values that this replaces, from the log too.
             request_id, timeout: See the class.
 
         Raises:
@@ -153,6 +166,7 @@ class SessionHandle(SessionReads):
                 expected_memory_version=expected_memory_version,
                 force=force,
                 change=change_of(change),
+                erase_history=erase_history,
             )
         response = await self._transport.call(
             lambda to: to.sessions.UpdateMemory, request, timeout=timeout, request_id=request_id
@@ -161,100 +175,72 @@ class SessionHandle(SessionReads):
         self._saw_memory(response.memory)
         return response
 
-    async def update_tool_call(
+    async def update(
         self,
         *,
-        call_id: str = "",
-        tool_call_id: str = "",
-        status: ToolCallStatus.ValueType = ToolCallStatus.TOOL_CALL_STATUS_UNSPECIFIED,
-        approval: Approval | None = None,
-        resources: Iterable[Resource] = (),
+        title: str | Unchanged = UNCHANGED,
+        labels: Mapping[str, str] | Unchanged = UNCHANGED,
+        metadata: object = UNCHANGED,
+        expire_time: datetime | Unchanged | None = UNCHANGED,
+        idle_ttl: timedelta | Unchanged | None = UNCHANGED,
+        force: bool = False,
+        erase_history: bool = False,
         expected_version: int | None = None,
         request_id: str = "",
         timeout: timedelta | None = None,
-    ) -> UpdateToolCallResponse:
-        """Says that a tool call begins, waits for approval, is approved or refused, or touches resources.
-
-        Say RUNNING **before** you act: then a call found PENDING after a crash is safe to run, and one found RUNNING is
-            not.
+    ) -> UpdateSessionResponse:
+        """Changes what is said about the session. What is left out stays.
 
         Args:
-            call_id: The provider's id: the one open call that has it, else the newest that had it; or
-            tool_call_id: the ledger's.
-            status: PENDING, RUNNING or AWAITING_APPROVAL; left out it stays, or follows from the approval.
-            approval: The answer to AWAITING_APPROVAL: ``Approval(granted=True)``.
-            resources: What it touches, merged into the known ones by uri.
-            expected_version, request_id, timeout: See the class.
+            title: A title for people, at most 1,024 characters; ``""`` for none.
+            labels: All of its labels, at most 64.
+            metadata: An object that is kept with it as JSON, at most 64 KiB; None for none.
+            expire_time: When its life ends, with a time zone; None for never.
+            idle_ttl: How long it lives unused; None for ever.
+            force: Takes labels and metadata without a guard.
+            erase_history: Deletes every historic copy of the values that this replaces.
+            expected_version: See the class. Needed for labels and metadata, unless forced.
+            request_id, timeout: See the class.
 
         Raises:
-            ToolCallNotFound, ToolCallEnded, ToolCallStatusRefused, ToolCallAmbiguous
+            VersionConflict: Somebody else was faster.
+            ExpectedVersionRequired: Labels or metadata without a guard.
 
         Example:
-            ``await session.update_tool_call(call_id="c1", status=ToolCallStatus.TOOL_CALL_STATUS_RUNNING)``
+            ``await session.update(title="Trip to Oslo", idle_ttl=timedelta(days=30))``
         """
         request_id = request_id or new_request_id()
-        with Sendable("update_tool_call"):
-            request = UpdateToolCallRequest(
+        session = Session(session_id=self.session_id)
+        paths: list[str] = []
+        with Sendable("update"):
+            if not isinstance(title, Unchanged):
+                paths.append("title")
+                session.title = title
+            if not isinstance(labels, Unchanged):
+                paths.append("labels")
+                session.labels.update(checked_labels(labels))
+            if metadata is not UNCHANGED:
+                paths.append("metadata_json")
+                session.metadata_json = "" if metadata is None else to_json(metadata, field="metadata")
+            if not isinstance(expire_time, Unchanged):
+                paths.append("expire_time")
+                session.MergeFrom(Session(expire_time=timestamp(expire_time, field="expire_time")))
+            if not isinstance(idle_ttl, Unchanged):
+                paths.append("idle_ttl")
+                session.MergeFrom(Session(idle_ttl=duration(idle_ttl)))
+            request = UpdateSessionRequest(
                 request_id=request_id,
-                session_id=self.session_id,
                 expected_version=expected_version,
-                status=status,
-                approval=approval,
-                resources=resources,
+                force=force,
+                session=session,
+                update_mask=FieldMask(paths=paths),
+                erase_history=erase_history,
             )
-            _name_call(request, call_id, tool_call_id)
         response = await self._transport.call(
-            lambda to: to.sessions.UpdateToolCall, request, timeout=timeout, request_id=request_id
+            lambda to: to.sessions.UpdateSession, request, timeout=timeout, request_id=request_id
         )
         self._made(response.receipt, expected_version)
-        return response
-
-    async def complete_tool_call(
-        self,
-        *,
-        call_id: str = "",
-        tool_call_id: str = "",
-        status: ToolCallStatus.ValueType = ToolCallStatus.TOOL_CALL_STATUS_UNSPECIFIED,
-        result: object = None,
-        error: str = "",
-        resources: Iterable[Resource] = (),
-        expected_version: int | None = None,
-        request_id: str = "",
-        timeout: timedelta | None = None,
-    ) -> CompleteToolCallResponse:
-        """Ends a tool call. Where a message made it and the outcome is known, its tool message is written with it.
-
-        Args:
-            call_id, tool_call_id: As for :meth:`update_tool_call`.
-            status: SUCCEEDED, FAILED, CANCELLED or INTERRUPTED; left out it is FAILED with an error, else SUCCEEDED.
-            result: Any object that JSON can write, or :class:`lockstitch.JsonText`; None is no result.
-            error: Why it failed or was cancelled, at most 65,536 bytes.
-            resources: What it touched, merged into the known ones by uri.
-            expected_version, request_id, timeout: See the class.
-
-        Raises:
-            ToolCallEnded: It has another outcome already, which stays. An equal one is fine.
-            ToolCallNotFound, ToolCallAmbiguous, MessageTooLarge, SessionFull
-
-        Example:
-            ``await session.complete_tool_call(call_id="c1", result={"degrees": 4})``
-        """
-        request_id = request_id or new_request_id()
-        with Sendable("complete_tool_call"):
-            request = CompleteToolCallRequest(
-                request_id=request_id,
-                session_id=self.session_id,
-                expected_version=expected_version,
-                status=status,
-                result_json=result_json(result),
-                error=error,
-                resources=resources,
-            )
-            _name_call(request, call_id, tool_call_id)
-        response = await self._transport.call(
-            lambda to: to.sessions.CompleteToolCall, request, timeout=timeout, request_id=request_id
-        )
-        self._made(response.receipt, expected_version)
+        self._note(response.session)
         return response
 
     async def close(
@@ -323,27 +309,3 @@ class SessionHandle(SessionReads):
         self._made(response.receipt, expected_version)
         self._note(response.session)
         return response
-
-    def _made(
-        self, receipt: CommitReceipt, expected_version: int | None, expected_memory_version: int | None = None
-    ) -> None:
-        """Notes a change made here. It counts as seen only where nobody else's commit can lie before it unseen."""
-        self.receipt = receipt
-        known = self.version if expected_version is None else expected_version
-        follows = receipt.version <= known + 1
-        if follows:
-            self.version = max(self.version, receipt.version)
-        if receipt.memory_version == receipt.version and (follows or expected_memory_version is not None):
-            self.memory_version = max(self.memory_version, receipt.memory_version)
-
-
-def new_request_id() -> str:
-    """An id that nobody used before: 128 random bits."""
-    return secrets.token_hex(16)
-
-
-def _name_call(request: UpdateToolCallRequest | CompleteToolCallRequest, call_id: str, tool_call_id: str) -> None:
-    if tool_call_id:
-        request.tool_call_id = tool_call_id
-    else:
-        request.call_id = call_id

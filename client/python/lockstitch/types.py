@@ -4,7 +4,7 @@ Every field is described in its type stub and in ``protos/lockstitch/v1``.
 """
 
 from lockstitch.v1.admin_service_pb2 import Durability, GetServerInfoResponse, Limits
-from lockstitch.v1.commit_pb2 import CallerRole, Commit, CommitReceipt, Principal
+from lockstitch.v1.commit_pb2 import CallerRole, Commit, CommitReceipt, Principal, SeqRange
 from lockstitch.v1.error_reason_pb2 import ErrorReason
 from lockstitch.v1.message_pb2 import (
     Blob,
@@ -23,8 +23,11 @@ from lockstitch.v1.session_service_pb2 import (
     CreateIfMissing,
     GetContextResponse,
     GetSessionResponse,
+    RemoveMessagesResponse,
     RestoreSessionResponse,
     UpdateMemoryResponse,
+    UpdateMessageResponse,
+    UpdateSessionResponse,
     UpdateToolCallResponse,
 )
 from lockstitch.v1.tool_call_pb2 import Approval, Resource, ToolCall, ToolCallChange, ToolCallStatus
@@ -52,9 +55,11 @@ __all__ = [
     "Original",
     "Part",
     "Principal",
+    "RemoveMessagesResponse",
     "Resource",
     "RestoreSessionResponse",
     "Role",
+    "SeqRange",
     "Session",
     "SessionStatus",
     "ToolCall",
@@ -63,6 +68,8 @@ __all__ = [
     "ToolCallStatus",
     "ToolResultPart",
     "UpdateMemoryResponse",
+    "UpdateMessageResponse",
+    "UpdateSessionResponse",
     "UpdateToolCallResponse",
     "Usage",
     "WorkingMemory",

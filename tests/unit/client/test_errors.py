@@ -17,7 +17,7 @@ REASONS = [value for value in ErrorReason.values() if value != ErrorReason.ERROR
 
 
 def code_in_proto(reason: "ErrorReason.ValueType") -> str:
-    found = re.search(rf"// ([A-Z_]+)\. .*\n\s*{ErrorReason.Name(reason)} = ", PROTO.read_text())
+    found = re.search(rf"// ([A-Z_]+)\. .*\n(?:\s*// .*\n)*\s*{ErrorReason.Name(reason)} = ", PROTO.read_text())
     assert found
     return found[1]
 

@@ -171,3 +171,30 @@ async def test_a_token_that_no_header_can_carry_is_refused(scripted: Any, token:
         with pytest.raises(InvalidField, match="token"):
             await client.get("s")
     assert scripted.requests == []
+
+
+async def test_an_update_sends_only_what_is_named(scripted: Any) -> None:
+    async with Client(scripted.target, token="t") as client:
+        session = client.session("s")
+        await session.update(title="T", expire_time=None)
+        await session.update(metadata=None, labels={}, idle_ttl=timedelta(hours=1), expected_version=3)
+    first, second = scripted.requests
+    assert (list(first.update_mask.paths), first.session) == (
+        ["title", "expire_time"],
+        Session(session_id="s", title="T"),
+    )
+    assert list(second.update_mask.paths) == ["labels", "metadata_json", "idle_ttl"]
+    assert second.session.idle_ttl.ToTimedelta() == timedelta(hours=1)
+
+
+async def test_messages_are_taken_back_by_number_or_from_a_seq_on(scripted: Any) -> None:
+    async with Client(scripted.target, token="t") as client:
+        session = client.session("s")
+        await session.remove(last=2)
+        await session.remove(from_seq=7)
+        with pytest.raises(InvalidField, match="together"):
+            await session.remove(last=2, from_seq=7)
+    assert [(one.WhichOneof("which"), one.last, one.from_seq) for one in scripted.requests] == [
+        ("last", 2, 0),
+        ("from_seq", 0, 7),
+    ]
