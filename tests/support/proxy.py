@@ -1,0 +1,129 @@
+"""A TCP proxy that fails as networks do: it cuts, stalls, falls silent on one side, and delays."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import TypeAlias
+
+_CHUNK_BYTES = 64 * 1024
+Pipe: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Dial: TypeAlias = Callable[[], Awaitable[Pipe]]
+
+
+class Proxy:
+    """Stands between two sides of connections."""
+
+    def __init__(self, dial: Dial) -> None:
+        self._dial = dial
+        self._pairs: set[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = set()
+        self._serving: set[asyncio.Task[None]] = set()
+        self._flows = asyncio.Event()
+        self._flows.set()
+        self._kept: list[asyncio.StreamWriter] = []
+        self.refuses = False
+        """Whether new connections are closed at once."""
+        self.delay_seconds = 0.0
+        """How long each chunk is held."""
+        self.port = 0
+
+    @property
+    def target(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def connections(self) -> int:
+        return len(self._pairs)
+
+    def cut(self, *, refuse: bool = False) -> None:
+        """Reset all connections; with `refuse`, new ones too until `restore`."""
+        self.refuses = refuse
+        for pair in list(self._pairs):
+            for writer in pair:
+                writer.transport.abort()
+
+    def stall(self) -> None:
+        """Let nothing through any more, in either direction, on old and new connections; nobody is told."""
+        self._flows.clear()
+
+    def half_open(self) -> None:
+        """Drop the callers' side of all connections; the other side is not told, and hears nothing any more."""
+        for near, far in list(self._pairs):
+            self._kept.append(far)
+            self._pairs.discard((near, far))
+            near.transport.abort()
+
+    def restore(self) -> None:
+        """Be a good network again."""
+        self.refuses = False
+        self.delay_seconds = 0.0
+        self._flows.set()
+
+    def serve(self, near_in: asyncio.StreamReader, near_out: asyncio.StreamWriter) -> None:
+        """Take a connection."""
+        task = asyncio.create_task(self._serve(near_in, near_out), name="proxied")
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
+
+    async def close(self) -> None:
+        """Reset everything."""
+        for task in self._serving:
+            task.cancel()
+        await asyncio.gather(*self._serving, return_exceptions=True)
+        for writer in self._kept:
+            writer.transport.abort()
+
+    async def _serve(self, near_in: asyncio.StreamReader, near_out: asyncio.StreamWriter) -> None:
+        if self.refuses:
+            near_out.transport.abort()
+            return
+        try:
+            far_in, far_out = await self._dial()
+        except OSError:
+            near_out.transport.abort()
+            return
+        pair = (near_out, far_out)
+        self._pairs.add(pair)
+        ways = [asyncio.create_task(self._carry(*way)) for way in ((near_in, far_out), (far_in, near_out))]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            near_out.transport.abort()
+            if far_out not in self._kept:
+                far_out.transport.abort()
+            self._pairs.discard(pair)
+            await asyncio.gather(*ways, return_exceptions=True)
+
+    async def _carry(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while chunk := await source.read(_CHUNK_BYTES):
+                await self._flows.wait()
+                if self.delay_seconds:
+                    await asyncio.sleep(self.delay_seconds)
+                sink.write(chunk)
+                await sink.drain()
+
+
+@asynccontextmanager
+async def proxy_to(dial: Dial) -> AsyncIterator[Proxy]:
+    """Stand before what `dial` reaches, on a free port of loopback."""
+    proxy = Proxy(dial)
+    serving = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
+    try:
+        proxy.port = serving.sockets[0].getsockname()[1]
+        yield proxy
+    finally:
+        serving.close()
+        await proxy.close()
+
+
+def to_tcp(target: str) -> Dial:
+    """Reach `HOST:PORT`."""
+    host, port = target.rsplit(":", 1)
+    return lambda: asyncio.open_connection(host, int(port))
+
+
+def to_socket(path: str) -> Dial:
+    """Reach a socket in the file system."""
+    return lambda: asyncio.open_unix_connection(path)
