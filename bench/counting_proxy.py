@@ -10,6 +10,9 @@ _HEADER = 5
 _WAITED_FOR = b"SQH"
 """Sync, simple Query and Flush: after each of them a client waits for the answer."""
 
+_POOL = b"application_name\0lockstitch-server\0"
+"""How connections that carry calls begin; others are for notifications, which no call waits for."""
+
 
 class CountingProxy:
     """A Unix socket that hands everything on to another one."""
@@ -39,10 +42,11 @@ class CountingProxy:
         """A frontend message is a type and its length; only the first has no type."""
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             length = await reader.readexactly(4)
-            writer.write(length + await reader.readexactly(int.from_bytes(length) - 4))
+            startup = await reader.readexactly(int.from_bytes(length) - 4)
+            writer.write(length + startup)
             while True:
                 header = await reader.readexactly(_HEADER)
-                if header[:1] in _WAITED_FOR:
+                if header[:1] in _WAITED_FOR and _POOL in startup:
                     self.round_trips += 1
                 writer.write(header + await reader.readexactly(int.from_bytes(header[1:]) - 4))
                 await writer.drain()

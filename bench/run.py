@@ -2,13 +2,13 @@
 
 import argparse
 import asyncio
-import os
 import sys
 import time
 from pathlib import Path
 
 import uvloop
 
+from contention import one_session
 from endurance import many_appends
 from flatness import read_and_append
 from results import Results, commit, machine
@@ -26,6 +26,7 @@ async def measure(*, quick: bool) -> Results:
         print(f"{results.commit} on {results.machine}\n", flush=True)
         results.add(*await of_each_call(stage))
         results.add(*await append_against_echo(stage, rounds=3 if quick else 15, calls=500 if quick else 4000))
+        results.add(*await one_session(stage))
         results.add(
             *await read_and_append(
                 stage, long=500 if quick else 5000, rounds=3 if quick else 15, calls=40 if quick else 200
@@ -40,7 +41,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a short run that writes no results")
     quick = parser.parse_args().quick
-    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"  # our children become other programs at once
     began = time.monotonic()
     results = uvloop.run(measure(quick=quick))
     print(f"\n{time.monotonic() - began:.0f} s", flush=True)
