@@ -48,4 +48,5 @@ class AdminServicer(admin_service_pb2_grpc.AdminServiceServicer):
             ),
         )
         checks.to_duration(settings.unary_deadline, response.limits.unary_deadline)
+        response.time.GetCurrentTime()
         return response

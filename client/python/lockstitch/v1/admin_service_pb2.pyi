@@ -6,6 +6,7 @@ isort:skip_file
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import message as _message
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -46,6 +47,7 @@ class GetServerInfoResponse(_message.Message):
     SCHEMA_FIELD_NUMBER: _builtins.int
     STORE_EPOCH_FIELD_NUMBER: _builtins.int
     POSTGRES_VERSION_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
     version: _builtins.str
     """Output only. The server's version, such as "0.1.0"."""
     schema: _builtins.str
@@ -62,6 +64,10 @@ class GetServerInfoResponse(_message.Message):
     def durability(self) -> Global___Durability:
         """Output only. What stands behind an OK."""
 
+    @_builtins.property
+    def time(self) -> _timestamp_pb2.Timestamp:
+        """Output only. The server's own clock as it answered: the one that tokens are judged by."""
+
     def __init__(
         self,
         *,
@@ -71,10 +77,11 @@ class GetServerInfoResponse(_message.Message):
         schema: _builtins.str = ...,
         store_epoch: _builtins.str = ...,
         postgres_version: _builtins.str = ...,
+        time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["durability", b"durability", "limits", b"limits"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["durability", b"durability", "limits", b"limits", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["durability", b"durability", "limits", b"limits", "postgres_version", b"postgres_version", "schema", b"schema", "store_epoch", b"store_epoch", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["durability", b"durability", "limits", b"limits", "postgres_version", b"postgres_version", "schema", b"schema", "store_epoch", b"store_epoch", "time", b"time", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
