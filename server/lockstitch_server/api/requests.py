@@ -60,12 +60,9 @@ class Requests:
         """Who calls."""
         return current_call.get().principal
 
-    def ref(self, session_id: str) -> SessionRef:
+    def ref(self, session_id: str, field: str = "session_id") -> SessionRef:
         """The session that a request names, as far as the caller may reach."""
-        checks.identifier(session_id, "session_id", self.settings.id_characters_max)
-        return self._ref(session_id)
-
-    def _ref(self, session_id: str) -> SessionRef:
+        checks.identifier(session_id, field, self.settings.id_characters_max)
         principal = self.principal
         return SessionRef(
             tenant_id=principal.tenant_id,
@@ -85,7 +82,7 @@ class Requests:
         self,
         request: Message,
         method: Method,
-        session_id: str,
+        session: SessionRef,
         request_id: str,
         *,
         expected_version: int | None = None,
@@ -105,7 +102,7 @@ class Requests:
         canonical = method.name.encode() + b"\0" + request.SerializeToString(deterministic=True)
         call = self.call
         return Change(
-            session=self._ref(session_id),
+            session=session,
             principal=call.principal,
             method=method,
             request_id_hash=ids.request_id_hash(request_id),

@@ -32,7 +32,7 @@ def append(request: pb.AppendRequest, requests: Requests) -> tuple[Change, Conte
         )
 
     request_id = requests.request_id(request.request_id)
-    requests.ref(request.session_id)
+    ref = requests.ref(request.session_id)
     if create is not None:
         # A missing session is not created under an id that only the server gives.
         if ids.is_server_session_id(request.session_id):
@@ -55,7 +55,7 @@ def append(request: pb.AppendRequest, requests: Requests) -> tuple[Change, Conte
     change = requests.change(
         request,
         Method.APPEND,
-        request.session_id,
+        ref,
         request_id,
         expected_version=request.expected_version if request.HasField("expected_version") else None,
         expected_memory_version=(

@@ -12,7 +12,7 @@ def update_memory(request: pb.UpdateMemoryRequest, requests: Requests) -> tuple[
     policy, principal = requests.policy, requests.principal
     policy.require(principal, Claim.WRITE_MEMORY)
     request_id = requests.request_id(request.request_id)
-    requests.ref(request.session_id)
+    ref = requests.ref(request.session_id)
     erase = request.erase_history
     if request.change.WhichOneof("change") == "replace":
         request.change.replace.ClearField("version")
@@ -22,7 +22,7 @@ def update_memory(request: pb.UpdateMemoryRequest, requests: Requests) -> tuple[
     change = requests.change(
         request,
         Method.UPDATE_MEMORY,
-        request.session_id,
+        ref,
         request_id,
         expected_version=expected,
         expected_memory_version=expected_memory,

@@ -14,7 +14,7 @@ def remove_messages(request: pb.RemoveMessagesRequest, requests: Requests) -> tu
     """RemoveMessages."""
     requests.policy.require(requests.principal, Claim.CHANGE_MESSAGES)
     request_id = requests.request_id(request.request_id)
-    requests.ref(request.session_id)
+    ref = requests.ref(request.session_id)
     which = request.WhichOneof("which")
     if which is None:
         raise InvalidField("last", "or from_seq is required")
@@ -33,7 +33,7 @@ def remove_messages(request: pb.RemoveMessagesRequest, requests: Requests) -> tu
     change = requests.change(
         request,
         Method.REMOVE_MESSAGES,
-        request.session_id,
+        ref,
         request_id,
         expected_version=request.expected_version if request.HasField("expected_version") else None,
     )
@@ -45,7 +45,7 @@ def update_message(request: pb.UpdateMessageRequest, requests: Requests) -> tupl
     """UpdateMessage."""
     requests.policy.require(requests.principal, Claim.CHANGE_MESSAGES)
     request_id = requests.request_id(request.request_id)
-    requests.ref(request.session_id)
+    ref = requests.ref(request.session_id)
     given_id = checks.identifier(request.message_id, "message_id", requests.settings.id_characters_max)
     if request.message.message_id not in {"", given_id}:
         raise InvalidField("message.message_id", "must be the message's own, or left out")
@@ -58,7 +58,7 @@ def update_message(request: pb.UpdateMessageRequest, requests: Requests) -> tupl
     change = requests.change(
         request,
         Method.UPDATE_MESSAGE,
-        request.session_id,
+        ref,
         request_id,
         expected_version=request.expected_version if request.HasField("expected_version") else None,
     )

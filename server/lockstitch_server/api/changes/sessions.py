@@ -1,5 +1,7 @@
 """CreateSession, UpdateSession, CloseSession, RestoreSession."""
 
+from google.protobuf.message import Message
+
 from lockstitch.v1 import session_service_pb2 as pb
 from lockstitch.v1 import working_memory_pb2
 from lockstitch_server import ids
@@ -38,12 +40,8 @@ def create_session(request: pb.CreateSessionRequest, requests: Requests) -> tupl
     session_id = _own_session_id(request.session_id, "session_id", requests)
     content.forget_output(request)
     content.check_sizes(request, request.messages, requests, extra=request.memory.ByteSize())
-    change = requests.change(
-        request,
-        Method.CREATE_SESSION,
-        session_id or ids.server_session_id(principal.tenant_id, request.user_id, request_id),
-        request_id,
-    )
+    session_id = session_id or ids.server_session_id(principal.tenant_id, request.user_id, request_id)
+    change = requests.change(request, Method.CREATE_SESSION, requests.ref(session_id), request_id)
     metadata = request.metadata_json
     new = NewSession(
         user_id=request.user_id,
@@ -84,7 +82,7 @@ def update_session(request: pb.UpdateSessionRequest, requests: Requests) -> tupl
     if request.force:
         policy.require(principal, Claim.FORCE, "force")
     request_id = requests.request_id(request.request_id)
-    checks.identifier(request.session.session_id, "session.session_id", settings.id_characters_max)
+    ref = requests.ref(request.session.session_id, "session.session_id")
     if not fields:
         raise InvalidField("update_mask", "is required")
     if fields - _UPDATED_FIELDS:
@@ -109,22 +107,14 @@ def update_session(request: pb.UpdateSessionRequest, requests: Requests) -> tupl
         idle_ttl=life.idle_ttl,
         erase=request.erase_history,
     )
-    session_id = given.session_id
     expected = request.expected_version if request.HasField("expected_version") else None
     forced = request.force
     # What the mask does not name is not part of the request.
-    kept = type(given)(session_id=session_id)
-    for name in sorted(fields & {field.name for field, _ in given.ListFields()}):
-        if name == "labels":
-            kept.labels.update(given.labels)
-        elif name in {"title", "metadata_json"}:
-            setattr(kept, name, getattr(given, name))
-        else:
-            getattr(kept, name).CopyFrom(getattr(given, name))
-    request.session.CopyFrom(kept)
-    change = requests.change(
-        request, Method.UPDATE_SESSION, session_id, request_id, expected_version=expected, force=forced
-    )
+    sent: Message = given
+    for field, _ in sent.ListFields():
+        if field.name not in fields:
+            sent.ClearField(field.name)
+    change = requests.change(request, Method.UPDATE_SESSION, ref, request_id, expected_version=expected, force=forced)
     return change, update, bool(fields & {"labels", "metadata_json"})
 
 
@@ -132,10 +122,10 @@ def close_session(request: pb.CloseSessionRequest, requests: Requests) -> tuple[
     """CloseSession."""
     requests.policy.require(requests.principal, Claim.CLOSE_SESSION)
     request_id = requests.request_id(request.request_id)
-    requests.ref(request.session_id)
+    ref = requests.ref(request.session_id)
     reason = checks.line(request.reason, "reason", checks.REASON_CHARACTERS_MAX)
     expected = request.expected_version if request.HasField("expected_version") else None
-    change = requests.change(request, Method.CLOSE_SESSION, request.session_id, request_id, expected_version=expected)
+    change = requests.change(request, Method.CLOSE_SESSION, ref, request_id, expected_version=expected)
     return change, reason
 
 
@@ -143,10 +133,10 @@ def restore_session(request: pb.RestoreSessionRequest, requests: Requests) -> tu
     """RestoreSession."""
     requests.policy.require(requests.principal, Claim.RESTORE_SESSION)
     request_id = requests.request_id(request.request_id)
-    requests.ref(request.session_id)
+    ref = requests.ref(request.session_id)
     life = sessions.expiration(request.WhichOneof("expiration"), request.expire_time, request.ttl)
     expected = request.expected_version if request.HasField("expected_version") else None
-    change = requests.change(request, Method.RESTORE_SESSION, request.session_id, request_id, expected_version=expected)
+    change = requests.change(request, Method.RESTORE_SESSION, ref, request_id, expected_version=expected)
     return change, life
 
 

@@ -15,12 +15,12 @@ def update_tool_call(request: pb.UpdateToolCallRequest, requests: Requests) -> t
     only_answers = request.HasField("approval") and not request.resources and not request.status
     policy.require(principal, Claim.ANSWER_APPROVAL if only_answers else Claim.WRITE_TOOL_CALLS)
     request_id = requests.request_id(request.request_id)
-    requests.ref(request.session_id)
+    ref = requests.ref(request.session_id)
     requests.check_size(request)
     change = requests.change(
         request,
         Method.UPDATE_TOOL_CALL,
-        request.session_id,
+        ref,
         request_id,
         expected_version=request.expected_version if request.HasField("expected_version") else None,
     )
@@ -37,7 +37,7 @@ def complete_tool_call(request: pb.CompleteToolCallRequest, requests: Requests) 
     policy, principal = requests.policy, requests.principal
     policy.require(principal, Claim.WRITE_TOOL_CALLS)
     request_id = requests.request_id(request.request_id)
-    requests.ref(request.session_id)
+    ref = requests.ref(request.session_id)
     most = requests.settings.content_bytes_max
     if len(request.result_json.encode()) > most:
         sentence = f"result_json is larger than {most} bytes."
@@ -46,7 +46,7 @@ def complete_tool_call(request: pb.CompleteToolCallRequest, requests: Requests) 
     change = requests.change(
         request,
         Method.COMPLETE_TOOL_CALL,
-        request.session_id,
+        ref,
         request_id,
         expected_version=request.expected_version if request.HasField("expected_version") else None,
     )
