@@ -31,6 +31,7 @@ from lockstitch.types import (
     RemoveMessagesResponse,
     RestoreSessionResponse,
     Session,
+    SubscribeResponse,
     ToolCall,
     ToolCallPart,
     UpdateMemoryResponse,
@@ -81,6 +82,8 @@ async def what_calls_give(client: Client) -> None:
     assert_type([one async for one in session.messages()], list[Message])
     assert_type([one async for one in session.commits()], list[Commit])
     assert_type([one async for one in session.tool_calls()], list[ToolCall])
+    assert_type([one async for one in session.subscribe(after_version=0)], list[Commit])
+    assert_type([one async for one in session.frames()], list[SubscribeResponse])
 
     context = await session.context(max_tokens=1_000)
     assert_type(context, GetContextResponse)
@@ -98,6 +101,7 @@ def what_plain_code_gets(client: Client) -> None:
     assert_type(session, SessionHandle)
     assert_type(client.run(session.append(messages=[user("hi")])), CommitReceipt)
     assert_type(list(client.iterate(session.messages())), list[Message])
+    assert_type(list(client.iterate(session.subscribe())), list[Commit])
 
 
 def what_makers_and_errors_have(conflict: VersionConflict) -> None:

@@ -1,7 +1,7 @@
 """The client: where calls begin."""
 # ruff: noqa: ASYNC109 - a call's time goes to the server as its deadline, which asyncio.timeout can't do
 
-from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Self, TypeVar
@@ -221,17 +221,21 @@ class Client:
         return self._transport.run(awaitable)
 
     def iterate(self, items: AsyncIterator[_T]) -> Iterator[_T]:
-        """Goes through one of this client's async iterators, from code that is not async.
+        """Goes through one of this client's async iterators, from code that is not async. It ends with the loop.
 
         Example:
-            ``for message in client.iterate(session.messages()): print(message.seq)``
+            ``for commit in client.iterate(session.subscribe()): print(commit.version)``
         """
-        while True:
-            try:
-                item = self.run(anext(items))
-            except StopAsyncIteration:
-                return
-            yield item
+        try:
+            while True:
+                try:
+                    item = self.run(anext(items))
+                except StopAsyncIteration:
+                    return
+                yield item
+        finally:
+            if isinstance(items, AsyncGenerator) and not self._transport.is_closed:
+                self.run(items.aclose())
 
     async def close(self) -> None:
         """Closes the connections and ends the background thread. Calls in flight are given up, later ones refused."""

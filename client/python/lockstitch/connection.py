@@ -19,6 +19,8 @@ _CHANNEL_OPTIONS: tuple[tuple[str, int], ...] = (
     # A server that was restarted is found again within a second; gRPC's own backoff grows to two minutes.
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),
+    # Channels of a process that are alike share one TCP connection, so that a new one would not replace a dead one.
+    ("grpc.use_local_subchannel_pool", 1),
 )
 
 
@@ -49,17 +51,26 @@ class Connection:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.loop = asyncio.get_running_loop()
-        options = list(_CHANNEL_OPTIONS)
-        if endpoint.credentials is None:
-            self._channel = grpc.aio.insecure_channel(endpoint.target, options=options)
+        self._endpoint = endpoint
+        self._open()
+
+    def renew(self, suspect: grpc.aio.Channel) -> None:
+        """Replaces a channel whose network went dead without a word. Calls in flight on it end by themselves."""
+        if self.channel is suspect:
+            self._open()
+
+    def _open(self) -> None:
+        options, credentials = list(_CHANNEL_OPTIONS), self._endpoint.credentials
+        if credentials is None:
+            self.channel = grpc.aio.insecure_channel(self._endpoint.target, options=options)
         else:
-            self._channel = grpc.aio.secure_channel(endpoint.target, endpoint.credentials, options=options)
-        self.sessions = SessionServiceStub(self._channel)
-        self.admin = AdminServiceStub(self._channel)
+            self.channel = grpc.aio.secure_channel(self._endpoint.target, credentials, options=options)
+        self.sessions = SessionServiceStub(self.channel)
+        self.admin = AdminServiceStub(self.channel)
 
     async def close(self) -> None:
         """Ends the channel and what is in flight on it."""
-        await self._channel.close()
+        await self.channel.close()
 
 
 def is_local(target: str) -> bool:

@@ -15,7 +15,11 @@ from lockstitch.service_config import (
     TOKEN_RATIO,
 )
 
+RESUME_SECONDS_MAX = 5.0
+"""The most long wait before a subscription is resumed: there may be thousands, and all lost their server at once."""
+
 _JITTER = 0.2
+_RESUME_JITTER = 0.8
 _NONE = timedelta()
 _random = SystemRandom()
 
@@ -48,10 +52,19 @@ def is_retryable(code: grpc.StatusCode) -> bool:
 
 def waits() -> Iterator[float]:
     """The waits before each further attempt, in seconds, each give or take a fifth so that callers spread out."""
+    return _growing(MAX_BACKOFF_SECONDS, _JITTER)
+
+
+def resume_waits() -> Iterator[float]:
+    """The waits before each further attempt to resume a subscription, in seconds, spread wide."""
+    return _growing(RESUME_SECONDS_MAX, _RESUME_JITTER)
+
+
+def _growing(seconds_max: float, jitter: float) -> Iterator[float]:
     for attempt in count():
         # The exponent is bounded because a float is: the wait reached its most long before.
-        wait = min(INITIAL_BACKOFF_SECONDS * BACKOFF_MULTIPLIER ** min(attempt, 32), MAX_BACKOFF_SECONDS)
-        yield wait * _random.uniform(1 - _JITTER, 1 + _JITTER)
+        wait = min(INITIAL_BACKOFF_SECONDS * BACKOFF_MULTIPLIER ** min(attempt, 32), seconds_max)
+        yield wait * _random.uniform(1 - jitter, 1 + jitter)
 
 
 def wait_seconds(backoff: float, *, pushback: timedelta | None, retry_after: timedelta | None) -> float | None:

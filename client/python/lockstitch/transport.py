@@ -3,11 +3,11 @@
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import CancelledError
 from datetime import timedelta
 from inspect import isawaitable
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import grpc
 from google.protobuf.message import Message
@@ -17,6 +17,7 @@ from lockstitch.background import Background
 from lockstitch.connection import Connection, Endpoint
 from lockstitch.errors import Cancelled, InvalidField
 from lockstitch.failures import error_of, pushback
+from lockstitch.streams import Stream, StreamCall, is_cancelled
 
 TokenSource = str | Callable[[], str | Awaitable[str]]
 """A token, or a callable (plain or async) that gives one."""
@@ -37,6 +38,12 @@ class Rpc(Protocol[_Request_contra, _Response_co]):
     def __call__(
         self, request: _Request_contra, /, *, timeout: float, metadata: _Headers
     ) -> Awaitable[_Response_co]: ...
+
+
+class StreamRpc(Protocol[_Request_contra, _Response_co]):
+    """A server-streaming method of a stub."""
+
+    def __call__(self, request: _Request_contra, /, *, metadata: _Headers) -> StreamCall[_Response_co]: ...
 
 
 class Transport:
@@ -78,17 +85,15 @@ class Transport:
         ``timeout`` covers all attempts together; None is the client's own.
         """
         seconds = self._timeout_seconds if timeout is None else timeout.total_seconds()
-        own, loop = self._own, asyncio.get_running_loop()
-        connection = own if own is not None and own.loop is loop else self._background_connection()
-        attempts = self._attempts(connection, rpc, request, seconds, request_id)
-        try:
-            if connection.loop is loop:
-                return await attempts
-            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(attempts, connection.loop))
-        except asyncio.CancelledError as given_up:
-            if self._closed and not _is_cancelled():
-                raise Cancelled(_CLOSED_MEANWHILE, request_id=request_id) from given_up
-            raise
+        connection = self._connection()
+        return await self._on(connection, self._attempts(connection, rpc, request, seconds, request_id), request_id)
+
+    async def open(
+        self, rpc: Callable[[Connection], StreamRpc[_Request, _Response]], request: _Request
+    ) -> Stream[_Response]:
+        """Opens a server stream with a fresh token: one attempt, whose failure shows when it is read."""
+        connection = self._connection()
+        return await self._on(connection, self._opened(connection, rpc, request))
 
     def run(self, awaitable: Awaitable[_T]) -> _T:
         """Waits for an awaitable in this thread, while the background loop runs it."""
@@ -123,6 +128,38 @@ class Transport:
             background, self._background = self._background, None
         if background is not None:
             background.stop()
+
+    @property
+    def timeout_seconds(self) -> float:
+        """How long a call may take that does not say."""
+        return self._timeout_seconds
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether calls are refused."""
+        return self._closed
+
+    async def _on(self, connection: Connection, work: Coroutine[Any, Any, _T], request_id: str = "") -> _T:
+        """Runs what belongs to a connection on its loop."""
+        loop = asyncio.get_running_loop()
+        try:
+            if connection.loop is loop:
+                return await work
+            if connection.loop.is_closed():
+                work.close()
+                raise Cancelled(_CLOSED_MEANWHILE, request_id=request_id)
+            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, connection.loop))
+        except asyncio.CancelledError as given_up:
+            if self._closed and not is_cancelled():
+                raise Cancelled(_CLOSED_MEANWHILE, request_id=request_id) from given_up
+            raise
+
+    async def _opened(
+        self, connection: Connection, rpc: Callable[[Connection], StreamRpc[_Request, _Response]], request: _Request
+    ) -> Stream[_Response]:
+        self._refuse_closed()
+        headers = self._headers or await self._fresh_headers()
+        return Stream(connection, rpc(connection)(request, metadata=headers), self._on)
 
     async def _attempts(
         self,
@@ -166,6 +203,11 @@ class Transport:
         given = self._token()
         return _bearer(await given if isawaitable(given) else given)
 
+    def _connection(self) -> Connection:
+        """The connection of the running loop, or the background's."""
+        own = self._own
+        return own if own is not None and own.loop is asyncio.get_running_loop() else self._background_connection()
+
     def _background_connection(self) -> Connection:
         background = self._background
         if background is None:
@@ -183,12 +225,6 @@ def _bearer(token: str) -> _Headers:
     if not token.isascii() or not token.isprintable():
         raise InvalidField("The token holds characters that no header can carry.")
     return (("authorization", f"Bearer {token}"),)
-
-
-def _is_cancelled() -> bool:
-    """Whether somebody asked to cancel the running task. A closed channel raises CancelledError without that."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

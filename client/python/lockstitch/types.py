@@ -30,6 +30,7 @@ from lockstitch.v1.session_service_pb2 import (
     UpdateSessionResponse,
     UpdateToolCallResponse,
 )
+from lockstitch.v1.subscription_pb2 import SubscribeResponse
 from lockstitch.v1.tool_call_pb2 import Approval, Resource, ToolCall, ToolCallChange, ToolCallStatus
 from lockstitch.v1.working_memory_pb2 import MemoryChange, MemoryKeys, MemorySet, WorkingMemory
 
@@ -62,6 +63,7 @@ __all__ = [
     "SeqRange",
     "Session",
     "SessionStatus",
+    "SubscribeResponse",
     "ToolCall",
     "ToolCallChange",
     "ToolCallPart",

@@ -1,7 +1,8 @@
 """A server that answers as it is told to, for what a real one does too rarely to be waited for."""
 
+import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
 from lockstitch.v1 import session_service_pb2 as sessions
+from lockstitch.v1.subscription_pb2 import SubscribeRequest, SubscribeResponse
 
 Step = Message | Callable[[grpc.ServicerContext], Message]
 """An answer, or what makes one or fails."""
@@ -28,16 +30,43 @@ class ScriptedServer:
     requests: list[Any] = field(default_factory=list)
     steps: deque[Step] = field(default_factory=deque)
     tokens: list[str] = field(default_factory=list)
+    peers: list[str] = field(default_factory=list)
+    streams: deque[Sequence[Step]] = field(default_factory=deque)
+    left: list[threading.Event] = field(default_factory=list)
+    """Of each stream whether its reader has left it."""
 
     def answer(self, response: type[Message], request: Message, context: grpc.ServicerContext) -> Message:
-        self.requests.append(request)
-        self.tokens += [str(value) for key, value in context.invocation_metadata() if key == "authorization"]
+        self._note(request, context)
         step = self.steps.popleft() if self.steps else response()
         return step if isinstance(step, Message) else step(context)
+
+    def stream(self, request: Message, context: grpc.ServicerContext) -> Iterator[Message]:
+        self._note(request, context)
+        self.left.append(left := threading.Event())
+        context.add_callback(left.set)
+        for step in self.streams.popleft() if self.streams else (waiting,):
+            yield step if isinstance(step, Message) else step(context)
 
     def will(self, *steps: Step) -> None:
         """What comes next, one step an attempt."""
         self.steps.extend(steps)
+
+    def will_stream(self, *steps: Step) -> None:
+        """What the next stream that has no steps yet gives. Streams without steps are opened, and say nothing."""
+        self.streams.append(steps)
+
+    def _note(self, request: Message, context: grpc.ServicerContext) -> None:
+        self.requests.append(request)
+        self.peers.append(context.peer())
+        self.tokens += [str(value) for key, value in context.invocation_metadata() if key == "authorization"]
+
+
+def waiting(context: grpc.ServicerContext) -> Message:
+    """A step that says nothing until the reader leaves."""
+    left = threading.Event()
+    if context.add_callback(left.set):
+        left.wait()
+    return SubscribeResponse()
 
 
 def failing(
@@ -81,6 +110,12 @@ class _Handlers(grpc.GenericRpcHandler):
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> "grpc.RpcMethodHandler[Any, Any] | None":
         name = handler_call_details.method.rpartition("/")[2]
+        if name == "Subscribe":
+            return grpc.unary_stream_rpc_method_handler(
+                self._server.stream,
+                request_deserializer=SubscribeRequest.FromString,
+                response_serializer=SubscribeResponse.SerializeToString,
+            )
         request: type[Message] = getattr(sessions, f"{name}Request")
         response: type[Message] = getattr(sessions, f"{name}Response")
         return grpc.unary_unary_rpc_method_handler(
@@ -98,6 +133,12 @@ def scripted() -> Iterator[ScriptedServer]:
     server.start()
     yield script
     server.stop(None).wait()
+
+
+@pytest.fixture
+def wait() -> Callable[[grpc.ServicerContext], Message]:
+    """A step of a stream that says nothing until its reader leaves."""
+    return waiting
 
 
 @pytest.fixture
