@@ -61,8 +61,9 @@ begin
 end
 $$;
 
--- Carries a change of memory out: what goes moves to the history. An erasure then deletes every historic value of the keys that went,
--- and from the log what the commits that wrote them were asked for.
+-- Carries a change of memory out: what goes moves to the history. An erasure then deletes every historic value of the keys that went
+-- with their names, and from the log every change since that may have said it, whether it changed the key or only repeated what it was: one that names
+-- the key, might spell it otherwise (by an escape), or, since typed keys are told by a number, any at all.
 create function lockstitch.write_memory_v1(
     p_tenant text, p_session_key uuid, p_version bigint, p_plan lockstitch.memory_plan_v1, p_erase boolean
 ) returns void language plpgsql as $$
@@ -79,14 +80,29 @@ begin
     end if;
     if p_erase then
         with erased as (
-            update lockstitch.memory_history h set value = '', erased = true
-            where h.session_key = p_session_key and h.tenant_id = p_tenant and h.memory_key = any(p_plan.gone_keys)
-                and not h.erased
-            returning h.version
+            update lockstitch.memory_history h set
+                -- No key of a memory begins with this byte, and no other erasure has this version.
+                memory_key = '\xff'::bytea || int8send(p_version) || int4send(r.place::integer),
+                value = '',
+                erased = true
+            from (
+                select g.memory_key, g.version, row_number() over (order by g.memory_key, g.version) as place
+                from lockstitch.memory_history g
+                where g.session_key = p_session_key and g.tenant_id = p_tenant and g.memory_key = any(p_plan.gone_keys)
+            ) as r
+            where h.session_key = p_session_key and h.tenant_id = p_tenant and h.memory_key = r.memory_key
+                and h.version = r.version
+            returning r.memory_key, h.version
         )
         update lockstitch.commits c set memory_change = null, digest = '', erased = true
-        from (select distinct version from erased) as e
-        where c.session_key = p_session_key and c.tenant_id = p_tenant and c.version = e.version;
+        from (select e.memory_key, min(e.version) as version from erased e group by e.memory_key) as k
+        where c.session_key = p_session_key and c.tenant_id = p_tenant and c.version >= k.version and c.version < p_version
+            and c.memory_change is not null
+            and (
+                position(k.memory_key in c.memory_change) > 0
+                or position('\x5c'::bytea in c.memory_change) > 0
+                or k.memory_key in ('goal', 'plan', 'completed', 'errors', 'important_files', 'next_action')
+            );
     end if;
     if p_plan.new_keys is not null then
         insert into lockstitch.memory (session_key, version, tenant_id, memory_key, value)
