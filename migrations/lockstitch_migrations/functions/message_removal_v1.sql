@@ -121,33 +121,34 @@ begin
     from gone g;
 
     if p_erase then
-        perform lockstitch.erase_messages_v1(p_tenant, p_session_key, v_seqs);
+        perform lockstitch.erase_messages_v1(p_tenant, p_session_key, v_seqs, true);
     end if;
     return v_removed;
 end
 $$;
 
--- Deletes every historic copy of what messages held: their former bodies, what the ledger's history has of calls that they made or
--- ended, and the digests of the requests that brought them.
-create function lockstitch.erase_messages_v1(p_tenant text, p_session_key uuid, p_seqs bigint[])
+-- Deletes every historic copy of what messages held: their former bodies, what the ledger's history has of them, and the digests of
+-- the requests that brought it. Where the messages are gone, so is all that the ledger's history has of calls that they made or ended.
+create function lockstitch.erase_messages_v1(p_tenant text, p_session_key uuid, p_seqs bigint[], p_gone boolean)
 returns void language plpgsql as $$
 begin
-    with erased as (
+    with bodies as (
         update lockstitch.messages_history h set body = '', event_time = null, erased = true
         where h.session_key = p_session_key and h.tenant_id = p_tenant and h.seq = any(p_seqs) and not h.erased
         returning h.version
+    ),
+    calls as (
+        update lockstitch.tool_calls_history h set
+            arguments_digest = case when h.message_seq = any(p_seqs) then '' else h.arguments_digest end,
+            outcome_digest = case when p_gone or h.result_seq = any(p_seqs) then null else h.outcome_digest end,
+            detail = case when p_gone then '' else h.detail end,
+            result = case when p_gone then null else h.result end
+        where h.session_key = p_session_key and h.tenant_id = p_tenant
+            and (h.message_seq = any(p_seqs) or h.result_seq = any(p_seqs))
+        returning h.version
     )
     update lockstitch.commits c set digest = '', erased = true
-    from (select distinct version from erased) as e
+    from (select b.version from bodies b union select k.version from calls k where p_gone) as e
     where c.session_key = p_session_key and c.tenant_id = p_tenant and c.version = e.version;
-
-    update lockstitch.tool_calls_history h set
-        arguments_digest = case when h.message_seq = any(p_seqs) then '' else h.arguments_digest end,
-        outcome_digest = null,
-        detail = '',
-        arguments = null,
-        result = null
-    where h.session_key = p_session_key and h.tenant_id = p_tenant
-        and (h.message_seq = any(p_seqs) or h.result_seq = any(p_seqs));
 end
 $$;

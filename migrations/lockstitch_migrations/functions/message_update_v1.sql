@@ -149,7 +149,7 @@ begin
     where s.session_key = p_session_key and s.tenant_id = p_tenant;
 
     if p_erase then
-        perform lockstitch.erase_messages_v1(p_tenant, p_session_key, array[v_message.seq]);
+        perform lockstitch.erase_messages_v1(p_tenant, p_session_key, array[v_message.seq], false);
     end if;
 end
 $$;
