@@ -1,9 +1,14 @@
--- Commits new details of a session, under its row's lock: the former ones move to the history, and with an erasure lose there what is
--- replaced. Not activity: last_activity_time stays.
+-- Commits new details of a session, under its row's lock: the former ones move to the history. An erasure then clears there, in every
+-- row, the fields that this commit replaces. Not activity: last_activity_time stays.
 create function lockstitch.commit_details_v1(
     p_session lockstitch.sessions, p_details lockstitch.session_details, p_now timestamptz, p_method smallint, p_request uuid,
     p_digest bytea, p_subject text, p_principal_role smallint, p_traceparent text, p_erase boolean
 ) returns void language plpgsql as $$
+declare
+    v_former lockstitch.session_details_history%rowtype;
+    v_title boolean;
+    v_labels boolean;
+    v_metadata boolean;
 begin
     insert into lockstitch.commits (
         session_key, version, request_hash, commit_time, last_seq, memory_version, last_activity_time, message_count,
@@ -14,14 +19,15 @@ begin
         p_digest, p_traceparent
     );
 
-    insert into lockstitch.session_details_history (
+    insert into lockstitch.session_details_history as h (
         session_key, version, until_version, status, close_time, expire_time, idle_ttl, tenant_id, title, close_reason,
         label_keys, label_values, metadata
     )
     select d.session_key, d.version, p_session.version + 1, d.status, d.close_time, d.expire_time, d.idle_ttl, d.tenant_id, d.title,
         d.close_reason, d.label_keys, d.label_values, d.metadata
     from lockstitch.session_details d
-    where d.session_key = p_session.session_key and d.tenant_id = p_session.tenant_id;
+    where d.session_key = p_session.session_key and d.tenant_id = p_session.tenant_id
+    returning h.* into v_former;
 
     update lockstitch.session_details d set
         version = p_session.version + 1,
@@ -45,19 +51,25 @@ begin
     where s.session_key = p_session.session_key and s.tenant_id = p_session.tenant_id;
 
     if p_erase then
+        v_title := v_former.title <> p_details.title;
+        v_labels := (v_former.label_keys, v_former.label_values) is distinct from (p_details.label_keys, p_details.label_values);
+        v_metadata := v_former.metadata <> p_details.metadata;
         with erased as (
             update lockstitch.session_details_history h set
-                title = case when h.title is distinct from p_details.title then '' else h.title end,
-                label_keys = case when h.label_keys is distinct from p_details.label_keys
-                    or h.label_values is distinct from p_details.label_values then '{}' else h.label_keys end,
-                label_values = case when h.label_keys is distinct from p_details.label_keys
-                    or h.label_values is distinct from p_details.label_values then '{}' else h.label_values end,
-                metadata = case when h.metadata is distinct from p_details.metadata then '' else h.metadata end
+                title = case when v_title then '' else h.title end,
+                label_keys = case when v_labels then '{}' else h.label_keys end,
+                label_values = case when v_labels then '{}' else h.label_values end,
+                metadata = case when v_metadata then '' else h.metadata end
             where h.session_key = p_session.session_key and h.tenant_id = p_session.tenant_id
+                and (
+                    (v_title and h.title <> '')
+                    or (v_labels and h.label_keys <> '{}')
+                    or (v_metadata and h.metadata <> '')
+                )
             returning h.version
         )
         update lockstitch.commits c set digest = '', erased = true
-        from (select distinct version from erased) as e
+        from erased e
         where c.session_key = p_session.session_key and c.tenant_id = p_session.tenant_id and c.version = e.version;
     end if;
 end
