@@ -289,7 +289,8 @@ def _envelope(target: tool_call_pb2.ToolCall, call: ToolCall) -> None:
     target.tool_call_id = call.tool_call_id
     target.call_id = call.call_id
     target.name = call.name
-    target.arguments_digest = f"sha256:{call.arguments_digest.hex()}"
+    if call.arguments_digest:  # it is erased with the arguments
+        target.arguments_digest = f"sha256:{call.arguments_digest.hex()}"
     target.status = tool_call_pb2.ToolCallStatus.ValueType(call.status)
     target.message_id = call.message_id
     target.result_message_id = call.result_message_id
