@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from hashlib import sha256
 from json import JSONDecoder
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 import orjson
 
@@ -35,9 +35,14 @@ def check(text: bytes) -> None:
 def _check_shape(text: bytes) -> None:
     """Check a text whose numbers a double can't hold, by putting a small number in the place of each."""
     try:
-        orjson.loads(_STRING_OR_NUMBER.sub(lambda token: token[0] if token[0][:1] == b'"' else b"0", text))
+        orjson.loads(_STRING_OR_NUMBER.sub(_small, text))
     except orjson.JSONDecodeError as error:
         raise JsonError(f"not JSON: {error.msg}") from None
+
+
+def _small(token: re.Match[bytes]) -> bytes:
+    # The blanks keep what stands around a number from becoming a part of it: --1 or 1e9991e999.
+    return token[0] if token[0][:1] == b'"' else b" 0 "
 
 
 def _reason(error: orjson.JSONDecodeError) -> str:
@@ -63,36 +68,61 @@ def is_object(text: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One member of an object: its key as UTF-8 text, its value's text, and its whole text, blanks included."""
+    """One member of an object, as places in the text that holds it: nothing is copied before it is asked for."""
 
     key: bytes
-    value: bytes
-    text: bytes
+    """As UTF-8 text."""
+    source: bytes
+    start: int
+    """Of the member with its blanks."""
+    value_start: int
+    value_end: int
+    end: int
     members: "list[Member] | None"
     """Of the value, where it is an object."""
+    holds_null: bool
+    """Whether the value is null, or an object that holds one at any depth."""
+
+    @property
+    def value(self) -> bytes:
+        """The value's text."""
+        return self.source[self.value_start : self.value_end]
+
+    @property
+    def text(self) -> bytes:
+        """The whole text, blanks included."""
+        return self.source[self.start : self.end]
 
     @property
     def is_null(self) -> bool:
         """Whether the value is null."""
-        return self.value == b"null"
+        return self.source.startswith(b"null", self.value_start)
 
 
 class _Open:
     """An object or array that was opened and not yet closed, while a text is cut."""
 
-    __slots__ = ("colon", "last", "members", "start")
+    __slots__ = ("colon", "holds_null", "last", "members", "start")
 
     def __init__(self, start: int, *, is_object: bool) -> None:
         self.start = start
         self.colon = -1
+        self.holds_null = False
         self.members: list[Member] | None = [] if is_object else None
-        self.last: list[Member] | None = None
+        self.last: _Open | None = None
 
     def end_member(self, text: bytes, end: int) -> None:
         if self.members is not None and self.colon >= 0:
+            value_start, value_end = self.colon, end
+            while text[value_start] in _BLANKS:
+                value_start += 1
+            while text[value_end - 1] in _BLANKS:
+                value_end -= 1
+            inner = None if self.last is None else self.last.members
+            holds_null = text.startswith(b"null", value_start) or (self.last is not None and self.last.holds_null)
             key = orjson.loads(text[self.start : self.colon - 1]).encode()
-            value = text[self.colon : end].strip(_BLANKS)
-            self.members.append(Member(key, value, text[self.start : end], self.last))
+            self.members.append(Member(key, text, self.start, value_start, value_end, end, inner, holds_null))
+            self.holds_null = self.holds_null or holds_null
         self.colon, self.last = -1, None
 
 
@@ -114,46 +144,106 @@ def members(text: bytes) -> list[Member] | None:
         elif first in b"]}":
             closed = stack.pop()
             closed.end_member(text, match.start())
-            stack[-1].last = closed.members
-    return outer.last
+            stack[-1].last = closed
+    return None if outer.last is None else outer.last.members
 
 
 def merge(target: bytes | None, patch: bytes) -> bytes:
-    """Apply a JSON merge patch (RFC 7396) to a value. Every byte of the target that the patch does not name is kept."""
+    """Apply a JSON merge patch (RFC 7396) to a value.
+
+    Every byte of the target that the patch does not name is kept, and every byte of a new value that holds no null.
+    """
     changes = members(patch)
     if changes is None:
         return patch
-    return _merge(None if target is None else members(target), changes, target or b"")
+    old = None if target is None else members(target)
+    if old is None and not any(change.holds_null for change in changes):
+        return patch
+    merged = _merge(old, changes)
+    return target or b"" if merged is None else _joined(merged)
 
 
-def _merge(old: list[Member] | None, changes: list[Member], unchanged: bytes) -> bytes:
-    """Merge into an object's members; a key that the patch holds twice counts as its last, as most readers have it."""
-    texts: list[bytes | None] = [member.text for member in old or ()]
-    sources = {member.key: member for member in old or ()}
-    places: dict[bytes, list[int]] = {}
-    for place, member in enumerate(old or ()):
-        places.setdefault(member.key, []).append(place)
-    changed = old is None
+_Piece: TypeAlias = "bytes | Member | list[_Piece]"
+
+
+class _Merged:
+    """An object's members while a patch is merged into them."""
+
+    def __init__(self, old: list[Member] | None) -> None:
+        self._old = old or []
+        self._kept: list[_Piece | None] = list(self._old)
+        self._changed = old is None
+        self._places: dict[bytes, list[int]] = {}
+        for place, member in enumerate(self._old):
+            self._places.setdefault(member.key, []).append(place)
+
+    def last(self, key: bytes) -> Member | None:
+        """What a key stands for: the last of its members, as most readers have it."""
+        places = self._places.get(key)
+        return self._old[places[-1]] if places else None
+
+    def put(self, key: bytes, value: "_Piece | None") -> None:
+        """Set a key in its place, a new one at the end; None deletes it."""
+        places = self._places.get(key, [])
+        self._changed = self._changed or value is not None or bool(places)
+        for place in places:
+            self._kept[place] = None
+        if value is not None:
+            piece: _Piece = [orjson.dumps(key.decode()), b":", value]
+            if places:
+                self._kept[places[-1]] = piece
+            else:
+                self._kept.append(piece)
+
+    def keep(self, member: Member) -> None:
+        """Leave a key as it is; where it is there twice, only its last member stays."""
+        if len(self._places[member.key]) > 1:
+            self.put(member.key, member.value)
+
+    def pieces(self) -> list[_Piece] | None:
+        """The pieces of the new text, None where nothing changed."""
+        if not self._changed:
+            return None
+        pieces: list[_Piece] = []
+        for piece in self._kept:
+            if piece is not None:
+                pieces.extend((b"," if pieces else b"{", piece))
+        pieces.append(b"}" if pieces else b"{}")
+        return pieces
+
+
+def _merge(old: list[Member] | None, changes: list[Member]) -> list[_Piece] | None:
+    """Merge into an object's members; a key that the patch holds twice counts as its last."""
+    merged = _Merged(old)
     for change in {change.key: change for change in changes}.values():
-        before, at = sources.get(change.key), places.get(change.key, [])
+        before = merged.last(change.key)
+        inner = None if before is None else before.members
         if change.is_null:
-            replacement = None
+            merged.put(change.key, None)
+        elif change.members is not None and (inner is not None or change.holds_null):
+            value = _merge(inner, change.members)
+            if value is None and before is not None:
+                merged.keep(before)
+            else:
+                merged.put(change.key, value)
+        elif before is not None and before.value == change.value:
+            merged.keep(before)
         else:
-            value = change.value
-            if change.members is not None:
-                inner = None if before is None else before.members
-                value = _merge(inner, change.members, b"" if before is None else before.value)
-            if before is not None and before.value == value and len(at) == 1:
-                continue
-            replacement = orjson.dumps(change.key.decode()) + b":" + value
-        changed = changed or replacement is not None or bool(at)
-        for place in at:
-            texts[place] = None
-        if replacement is not None and at:
-            texts[at[-1]] = replacement
-        elif replacement is not None:
-            texts.append(replacement)
-    return b"{" + b",".join(text for text in texts if text is not None) + b"}" if changed else unchanged
+            merged.put(change.key, change.value)
+    return merged.pieces()
+
+
+def _joined(pieces: list[_Piece]) -> bytes:
+    """The text that pieces make, at every depth, each byte copied once."""
+    texts: list[bytes] = []
+    stack: list[_Piece] = [pieces]
+    while stack:
+        piece = stack.pop()
+        if isinstance(piece, list):
+            stack.extend(reversed(piece))
+        else:
+            texts.append(piece.text if isinstance(piece, Member) else piece)
+    return b"".join(texts)
 
 
 class _Number(str):
