@@ -20,6 +20,12 @@ PING_INTERVAL = timedelta(seconds=5)
 
 RECONNECT_INTERVAL = timedelta(milliseconds=200)
 
+FLUSH_MAX = timedelta(seconds=2)
+"""How long stopping waits for the last announcements to be sent."""
+
+KEYS_MAX = 100_000
+"""How many announcements wait while the bus is lost; by then polls have found those that are let go."""
+
 _KEY_BYTES = 16
 _SENDER_BYTES = 8
 _log = structlog.get_logger(__name__)
@@ -35,6 +41,7 @@ class WakeUps:
         self._keys: set[SessionKey] = set()
         self._some = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._stopping = False
         self._heard: Callable[[SessionKey], None] = lambda _: None
 
     def start(self, heard: Callable[[SessionKey], None]) -> None:
@@ -44,33 +51,40 @@ class WakeUps:
 
     def announce(self, key: SessionKey) -> None:
         """Say soon that a session was committed to, once however often that is meanwhile. Never waits."""
-        self._keys.add(key)
+        if len(self._keys) < KEYS_MAX:
+            self._keys.add(key)
         self._some.set()
 
     async def stop(self) -> None:
         """Send what was announced and not sent yet, if that can be done now, and let the bus go."""
+        self._stopping = True
+        self._some.set()
         if self._task is not None:
+            await asyncio.wait([self._task], timeout=FLUSH_MAX.total_seconds())
             self._task.cancel()
             await asyncio.wait([self._task])
-        with contextlib.suppress(BusLostError):
-            if self._keys:
-                await self._send()
         await self._bus.close()
 
     async def _run(self) -> None:
-        while True:
+        while not self._stopping:
             try:
                 await self._bus.connect(self._hear)
-                while True:
-                    await self._send()
-                    await asyncio.sleep(INTERVAL.total_seconds())
-                    with contextlib.suppress(TimeoutError):
-                        async with asyncio.timeout(PING_INTERVAL.total_seconds()):
-                            await self._some.wait()
+                await self._serve()
             except BusLostError:
                 _log.warning("the bus for wake-ups was lost")
                 await self._bus.close()
                 await asyncio.sleep(RECONNECT_INTERVAL.total_seconds())
+
+    async def _serve(self) -> None:
+        """Send what is announced, and a ping where nothing is, until nothing will be announced any more."""
+        while True:
+            await self._send()
+            if self._stopping and not self._keys:
+                return
+            await asyncio.sleep(INTERVAL.total_seconds())
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PING_INTERVAL.total_seconds()):
+                    await self._some.wait()
 
     async def _send(self) -> None:
         """Send what waits: who sends, then the keys. An empty payload shows that the bus is there."""
