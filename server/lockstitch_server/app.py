@@ -27,6 +27,7 @@ from lockstitch_server.store.pool import APP_ROLE, Pool
 from lockstitch_server.store.reader import Reader
 from lockstitch_server.store.reading import Reading
 from lockstitch_server.store.writer import Writer
+from lockstitch_server.subscribe.epoch import StoreEpoch
 from lockstitch_server.subscribe.hub import Hub
 from lockstitch_server.subscribe.limits import StreamLimits
 from lockstitch_server.subscribe.stream import Streams
@@ -140,14 +141,23 @@ async def running_server(
         reader, log = Reader(reading), Log(reading)
         identity = await reader.store_identity()
         bus = PostgresBus(database_url) if settings.nats_url is None else _nats_bus(settings.nats_url, identity)
-        hub = Hub(log, WakeUps(bus), poll_interval=settings.subscription_poll_interval)
+        epoch = StoreEpoch(identity.store_epoch)
+        hub = Hub(
+            log,
+            reader,
+            WakeUps(bus),
+            epoch,
+            poll_interval=settings.subscription_poll_interval,
+            page_commits_max=settings.subscription_page_commits_max,
+            window_commits_max=settings.subscription_window_commits_max,
+        )
         writer = Writer(
             pool,
             session_messages_max=settings.session_messages_max,
             memory_bytes_max=settings.memory_bytes_max,
             committed=hub.committed,
         )
-        services = _services(settings, identity, writer=writer, reader=reader, log=log, hub=hub)
+        services = _services(settings, identity, epoch, writer=writer, reader=reader, log=log, hub=hub)
         async with (
             hub.running(),
             serving(
@@ -168,7 +178,14 @@ def _nats_bus(url: str, identity: StoreIdentity) -> Bus:
 
 
 def _services(
-    settings: Settings, identity: StoreIdentity, *, writer: Writer, reader: Reader, log: Log, hub: Hub
+    settings: Settings,
+    identity: StoreIdentity,
+    epoch: StoreEpoch,
+    *,
+    writer: Writer,
+    reader: Reader,
+    log: Log,
+    hub: Hub,
 ) -> Services:
     paging = Paging(
         identity.page_token_secret,
@@ -186,7 +203,8 @@ def _services(
         messages=Messages(writer, reader, paging),
         commits=Commits(log, paging),
         contexts=Contexts(reader),
-        streams=Streams(hub, reader, identity),
+        epoch=epoch,
+        streams=Streams(hub, reader, epoch),
         stream_limits=StreamLimits(
             user_max=settings.user_streams_max,
             tenant_max=settings.tenant_streams_max,

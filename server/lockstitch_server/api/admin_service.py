@@ -8,15 +8,17 @@ from lockstitch_server.api.interceptor import Context
 from lockstitch_server.api.requests import REQUEST_TOOL_CALLS_MAX, Requests
 from lockstitch_server.auth.policy import Claim
 from lockstitch_server.model import Durability, StoreIdentity
+from lockstitch_server.subscribe.epoch import StoreEpoch
 
 
 class AdminServicer(admin_service_pb2_grpc.AdminServiceServicer):
     """Answers AdminService's calls."""
 
-    def __init__(self, requests: Requests, identity: StoreIdentity, durability: Durability) -> None:
-        """What is told was found out at the start."""
+    def __init__(self, requests: Requests, identity: StoreIdentity, epoch: StoreEpoch, durability: Durability) -> None:
+        """What is told was found out at the start, but for the epoch."""
         self._requests = requests
         self._identity = identity
+        self._epoch = epoch
         self._durability = durability
 
     async def GetServerInfo(self, request: pb.GetServerInfoRequest, context: Context) -> pb.GetServerInfoResponse:
@@ -26,7 +28,7 @@ class AdminServicer(admin_service_pb2_grpc.AdminServiceServicer):
         response = pb.GetServerInfoResponse(
             version=__version__,
             schema=self._identity.schema,
-            store_epoch=self._identity.store_epoch,
+            store_epoch=self._epoch.value,
             postgres_version=self._identity.postgres_version,
             limits=pb.Limits(
                 content_bytes_max=settings.content_bytes_max,

@@ -83,14 +83,25 @@ class Interceptor(grpc.aio.ServerInterceptor):
     def _streaming(self, stream: Stream) -> Answer:
         async def streamed(request: Any, context: Context) -> None:
             async with aclosing(stream(request, context)) as frames:
-                async for frame in frames:
-                    try:
-                        async with asyncio.timeout(self._stall_max):
-                            await context.write(frame)
-                    except TimeoutError:
-                        raise SlowConsumer(f"Nothing was taken for {self._stall_max:g} s.") from None
+                stalled = await self._written(frames, context)
+            # The call's end waits behind the frame that is not taken, so what the stream held is let go before.
+            if stalled:
+                raise SlowConsumer(f"Nothing was taken for {self._stall_max:g} s.")
 
         return streamed
+
+    async def _written(self, frames: AsyncGenerator[Any, None], context: Context) -> bool:
+        """Write frames while they are taken; True where one was not."""
+        async for frame in frames:
+            try:
+                async with asyncio.timeout(self._stall_max):
+                    await context.write(frame)
+            except TimeoutError:
+                return True
+            except grpc.aio.BaseError:
+                # The caller has gone.
+                return False
+        return False
 
     def _guarded(self, method: str, answer: Answer) -> Answer:
         async def guarded(request: Any, context: Context) -> Any:
@@ -144,4 +155,10 @@ def _check_readable(request: object) -> None:
 
 
 async def _fail(context: Context, error: LockstitchError) -> None:
-    await context.abort(failures.code_of(error), failures.sentence_of(error), failures.trailers(error))
+    try:
+        await context.abort(failures.code_of(error), failures.sentence_of(error), failures.trailers(error))
+    except grpc.aio.AbortError:
+        raise
+    except grpc.aio.BaseError:
+        # The caller went before it could be told.
+        return

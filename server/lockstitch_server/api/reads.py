@@ -134,10 +134,8 @@ def get_context(request: pb.GetContextRequest, requests: Requests) -> tuple[Sess
     )
 
 
-def subscribe(
-    request: subscription_pb2.SubscribeRequest, requests: Requests
-) -> tuple[Subscription, frozenset[MessageRole]]:
-    """Subscribe: what is followed, and the roles of the messages to show."""
+def subscribe(request: subscription_pb2.SubscribeRequest, requests: Requests) -> Subscription:
+    """Subscribe."""
     ref = readable(request.session_id, requests)
     roles = frozenset(
         MessageRole(_known(role, MessageRole, f"roles[{place}]")) for place, role in enumerate(request.roles)
@@ -151,9 +149,10 @@ def subscribe(
         store_epoch=checks.identifier(
             request.store_epoch, "store_epoch", requests.settings.id_characters_max, required=False
         ),
+        roles=roles,
         heartbeat_interval=interval,
         expires=requests.call.expires,
-    ), roles
+    )
 
 
 def _known(value: int, enum: type[SessionStatus] | type[MessageRole] | type[ToolCallStatus], field: str) -> int:

@@ -25,6 +25,9 @@ _SERVICES = (
     admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"].full_name,
 )
 
+_PING_INTERVAL_MIN_MILLISECONDS = 5000
+"""How often a caller may ask for a sign of life; gRPC's own answer to one within five minutes is to hang up."""
+
 
 @asynccontextmanager
 async def serving(
@@ -46,11 +49,12 @@ async def serving(
             ("grpc.so_reuseport", int(reuse_port)),
             ("grpc.max_receive_message_length", settings.receive_bytes_max),
             ("grpc.max_send_message_length", -1),
+            *_keepalive(settings),
         ],
     )
     requests = Requests(settings, Policy(users_choose_session_ids=settings.users_choose_session_ids))
     session_service_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(requests, services), server)
-    admin = AdminServicer(requests, services.identity, durability)
+    admin = AdminServicer(requests, services.identity, services.epoch, durability)
     admin_service_pb2_grpc.add_AdminServiceServicer_to_server(admin, server)
     health = health_aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
@@ -66,6 +70,17 @@ async def serving(
         await health.enter_graceful_shutdown()
         drain()
         await server.stop(settings.shutdown_grace.total_seconds())
+
+
+def _keepalive(settings: Settings) -> tuple[tuple[str, int], ...]:
+    """Ask quiet connections for a sign of life, so that streams of callers who vanished end; and let callers ask us."""
+    interval = int(settings.connection_ping_interval.total_seconds() * 1000)
+    return (
+        ("grpc.keepalive_time_ms", interval),
+        ("grpc.keepalive_timeout_ms", interval),
+        ("grpc.keepalive_permit_without_calls", 1),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", _PING_INTERVAL_MIN_MILLISECONDS),
+    )
 
 
 def _bind(server: grpc.aio.Server, listen: str) -> int:

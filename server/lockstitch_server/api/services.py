@@ -10,6 +10,7 @@ from lockstitch_server.service.memory import Memories
 from lockstitch_server.service.messages import Messages
 from lockstitch_server.service.sessions import Sessions
 from lockstitch_server.service.tool_calls import ToolCalls
+from lockstitch_server.subscribe.epoch import StoreEpoch
 from lockstitch_server.subscribe.limits import StreamLimits
 from lockstitch_server.subscribe.stream import Streams
 
@@ -26,5 +27,6 @@ class Services:
     messages: Messages
     commits: Commits
     contexts: Contexts
+    epoch: StoreEpoch
     streams: Streams
     stream_limits: StreamLimits

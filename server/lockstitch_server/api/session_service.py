@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from google.protobuf.message import Message
 
@@ -42,7 +42,10 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
         """`requests` reads what calls have in common; `services` hold the rules."""
         self._requests = requests
         self._services = services
-        self._epoch = services.identity.store_epoch
+
+    @property
+    def _epoch(self) -> str:
+        return self._services.epoch.value
 
     async def CreateSession(self, request: pb.CreateSessionRequest, context: Context) -> pb.CreateSessionResponse:
         """See the proto."""
@@ -177,13 +180,14 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
         self, request: subscription_pb2.SubscribeRequest, context: Context
     ) -> AsyncGenerator[subscription_pb2.SubscribeResponse, None]:
         """See the proto."""
-        asked, roles = reads.subscribe(request, self._requests)
-        with self._services.stream_limits.counted(self._requests.principal):
-            async with aclosing(self._services.streams.events(asked)) as events:
-                async for event in events:
-                    frame = subscription_frames.frame(event, roles, self._epoch)
-                    if frame is not None:
-                        yield frame
+        asked = reads.subscribe(request, self._requests)
+        over = self._services.stream_limits.count(self._requests.principal)
+        # A stream counts until its call is over: its end, too, waits for a reader that takes nothing.
+        context.add_done_callback(cast("Any", lambda _: over()))
+        epoch = self._epoch
+        async with aclosing(self._services.streams.events(asked)) as events:
+            async for event in events:
+                yield subscription_frames.frame(event, asked.roles, epoch)
         raise Draining
 
     async def GetContext(self, request: pb.GetContextRequest, context: Context) -> pb.GetContextResponse:

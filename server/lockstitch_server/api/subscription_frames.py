@@ -12,13 +12,13 @@ from lockstitch_server.subscribe.stream import CaughtUp, Event, FellBehind, Goin
 Roles = frozenset[MessageRole]
 
 
-def frame(event: Event, roles: Roles, store_epoch: str) -> pb.SubscribeResponse | None:
-    """The frame of an event; None for a commit that the roles hide."""
+def frame(event: Event, roles: Roles, store_epoch: str) -> pb.SubscribeResponse:
+    """The frame of an event, with a commit's messages of these roles only, where there are some."""
     match event:
         case LiveCommit():
             if roles not in event.frames:
                 event.frames[roles] = _commit(event.commit, roles)
-            return cast("pb.SubscribeResponse | None", event.frames[roles])
+            return cast("pb.SubscribeResponse", event.frames[roles])
         case Opened(version):
             return pb.SubscribeResponse(opened=pb.SubscriptionOpened(store_epoch=store_epoch, version=version))
         case CaughtUp(version):
@@ -33,10 +33,8 @@ def frame(event: Event, roles: Roles, store_epoch: str) -> pb.SubscribeResponse 
             return response
 
 
-def _commit(commit: Commit, roles: Roles) -> pb.SubscribeResponse | None:
+def _commit(commit: Commit, roles: Roles) -> pb.SubscribeResponse:
     shown = [message.seq for message in commit.messages if not roles or message.role in roles]
-    if roles and not shown:
-        return None
     response = pb.SubscribeResponse()
     commits.fill(response.commit, commit, frozenset(shown))
     return response

@@ -5,8 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from lockstitch_server.model import Commit, SessionRef
 
-QUEUE_COMMITS_MAX = 256
-QUEUE_BYTES_MAX = 1024 * 1024
+WINDOW_BYTES_MAX = 1024 * 1024
 _ENVELOPE_BYTES = 512
 
 
@@ -28,11 +27,12 @@ class LiveCommit:
 class Window:
     """What waits for one stream: a bounded run of commits. When it runs over it is emptied, and the log is read."""
 
-    __slots__ = ("_bytes", "_queue", "_wake", "head", "overrun")
+    __slots__ = ("_bytes", "_commits_max", "_queue", "_wake", "head", "overrun")
 
-    def __init__(self, head: int, wake: Callable[[], None]) -> None:
+    def __init__(self, head: int, wake: Callable[[], None], commits_max: int) -> None:
         """`wake` tells the stream that there is something; `head` is the newest version that the feed gave before."""
         self._wake = wake
+        self._commits_max = commits_max
         self._queue: deque[LiveCommit] = deque()
         self._bytes = 0
         self.head = head
@@ -42,7 +42,7 @@ class Window:
     def offer(self, live: LiveCommit) -> None:
         """Take a commit, or let all go where there is no room."""
         self.head = max(self.head, live.commit.version)
-        if self._queue and (len(self._queue) >= QUEUE_COMMITS_MAX or self._bytes + live.size > QUEUE_BYTES_MAX):
+        if self._queue and (len(self._queue) >= self._commits_max or self._bytes + live.size > WINDOW_BYTES_MAX):
             self._queue.clear()
             self._bytes = 0
             self.overrun = True
@@ -51,9 +51,9 @@ class Window:
             self._bytes += live.size
         self._wake()
 
-    def take(self, after_version: int) -> list[LiveCommit]:
+    def take(self, after_version: int) -> deque[LiveCommit]:
         """The commits that follow on a version without a hole; older ones are let go."""
-        taken: list[LiveCommit] = []
+        taken: deque[LiveCommit] = deque()
         while self._queue and self._queue[0].commit.version <= after_version + 1:
             live = self._queue.popleft()
             self._bytes -= live.size
@@ -72,17 +72,18 @@ class Feed:
 
     __slots__ = ("head", "reading", "ref", "windows", "woken")
 
-    def __init__(self, ref: SessionRef, head: int) -> None:
-        """`head` is the newest version that need not be given any more."""
+    def __init__(self, ref: SessionRef) -> None:
+        """Nothing is read before a stream says at which version it saw the session."""
         self.ref = ref
-        self.head = head
+        self.head: int | None = None
+        """The newest version that need not be given any more."""
         self.windows: set[Window] = set()
         self.reading = False
         self.woken = False
 
     def give(self, commit: Commit) -> bool:
         """Give every stream the commit that follows on the head; False where it does not."""
-        if commit.version != self.head + 1:
+        if self.head is None or commit.version != self.head + 1:
             return False
         self.head = commit.version
         live = LiveCommit(commit)
@@ -92,7 +93,7 @@ class Feed:
 
     async def read(self, page: Callable[[SessionRef, int], Awaitable[tuple[Commit, ...]]]) -> None:
         """Read what follows on the head and give it, until there is no more or nobody to give it to."""
-        while self.windows:
+        while self.windows and self.head is not None:
             commits = await page(self.ref, self.head)
             # What this process committed meanwhile was given already; a hole means that the page came too early.
             given = [commit for commit in commits if self.give(commit)]

@@ -8,14 +8,16 @@ from datetime import timedelta
 
 import structlog
 
-from lockstitch_server.errors import LockstitchError
+from lockstitch_server.errors import LockstitchError, SessionNotFound
 from lockstitch_server.model import Commit, SessionKey, SessionRef
 from lockstitch_server.store.log import Log
+from lockstitch_server.store.reader import Reader
+from lockstitch_server.subscribe.epoch import StoreEpoch
 from lockstitch_server.subscribe.feed import Feed, Window
 from lockstitch_server.subscribe.wake_ups import WakeUps
 
-_PAGE_COMMITS = 100
-_PAGE_BYTES = 3 * 1024 * 1024
+_PAGE_BYTES = 1024 * 1024
+"""A stream that is not taken holds a page of this size, or one larger commit."""
 _VERSION_MAX = 2**63 - 1
 _READERS_MAX = 4
 _log = structlog.get_logger(__name__)
@@ -28,11 +30,25 @@ class Hub:
     at once every `poll_interval`, which bounds the delay where a wake-up was lost.
     """
 
-    def __init__(self, log: Log, wake_ups: WakeUps, *, poll_interval: timedelta) -> None:
+    def __init__(
+        self,
+        log: Log,
+        reader: Reader,
+        wake_ups: WakeUps,
+        epoch: StoreEpoch,
+        *,
+        poll_interval: timedelta,
+        page_commits_max: int,
+        window_commits_max: int,
+    ) -> None:
         """Nothing runs before `running`."""
         self._log = log
+        self._reader = reader
         self._wake_ups = wake_ups
+        self._epoch = epoch
         self._poll_seconds = poll_interval.total_seconds()
+        self._page_commits_max = page_commits_max
+        self._window_commits_max = window_commits_max
         self._feeds: dict[SessionKey, Feed] = {}
         self._readers = asyncio.Semaphore(_READERS_MAX)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -54,9 +70,7 @@ class Hub:
     def drain(self) -> None:
         """Have every stream say that this server goes away, and end."""
         self.draining = True
-        for feed in self._feeds.values():
-            for window in feed.windows:
-                window.wake()
+        self._wake_streams()
 
     def committed(self, key: SessionKey, commit: Commit | None) -> None:
         """Pass on a commit of this process; None where it has to be read to be known."""
@@ -66,22 +80,29 @@ class Hub:
         self._wake_ups.announce(key)
 
     @contextmanager
-    def subscribed(self, ref: SessionRef, version: int, wake: Callable[[], None]) -> Iterator[Window]:
-        """Be given a session's commits behind the window's head; `version` is the session's as the caller saw it."""
+    def subscribed(self, ref: SessionRef, wake: Callable[[], None]) -> Iterator[Window]:
+        """Be given a session's commits behind the window's head, as soon as `seen` says where the session stands."""
         feed = self._feeds.get(ref.key)
         if feed is None:
-            # Whoever subscribes was authorised by itself; the feed is read for all of them.
-            feed = self._feeds[ref.key] = Feed(replace(ref, owner=None), version)
-        window = Window(max(feed.head, version), wake)
+            # Whoever subscribes is authorised by itself; the feed is read for all of them.
+            feed = self._feeds[ref.key] = Feed(replace(ref, owner=None))
+        window = Window(feed.head or 0, wake, self._window_commits_max)
         feed.windows.add(window)
-        if feed.head < version:
-            self._wake(ref.key)
         try:
             yield window
         finally:
             feed.windows.discard(window)
             if not feed.windows:
                 self._feeds.pop(ref.key, None)
+
+    def seen(self, ref: SessionRef, window: Window, version: int) -> None:
+        """Take note of the version that a subscriber saw, after it subscribed: what comes behind it is given."""
+        feed = self._feeds[ref.key]
+        if feed.head is None:
+            feed.head = version
+        window.head = max(window.head, feed.head, version)
+        if feed.woken or feed.head < version:
+            self._wake(ref.key)
 
     async def read(self, ref: SessionRef, after_version: int) -> tuple[Commit, ...]:
         """Read a page of the log behind a version; few read at a time, so that writers keep their connections."""
@@ -91,17 +112,19 @@ class Hub:
                 after_version=after_version,
                 before_version=_VERSION_MAX,
                 descending=False,
-                limit=_PAGE_COMMITS,
+                limit=self._page_commits_max,
                 bytes_max=_PAGE_BYTES,
             )
-        return () if page is None else page.commits
+        if page is None:
+            raise SessionNotFound
+        return page.commits
 
     def _wake(self, key: SessionKey) -> None:
         feed = self._feeds.get(key)
         if feed is None:
             return
         feed.woken = True
-        if not feed.reading:
+        if not feed.reading and feed.head is not None:
             feed.reading = True
             task = asyncio.create_task(self._read(feed), name="feed")
             self._tasks.add(task)
@@ -113,7 +136,7 @@ class Hub:
                 feed.woken = False
                 await feed.read(self.read)
         except LockstitchError as error:
-            # The next poll reads it again.
+            # The next poll reads it again; where the session is gone its streams find that out by themselves.
             _log.warning("a feed could not be read", reason=error.reason)
         finally:
             feed.reading = False
@@ -121,14 +144,29 @@ class Hub:
     async def _poll_forever(self) -> None:
         while True:
             await asyncio.sleep(self._poll_seconds)
-            feeds = dict(self._feeds)
-            if not feeds:
-                continue
             try:
-                versions = await self._log.versions([feed.ref for feed in feeds.values()])
+                await self._poll()
             except LockstitchError as error:
                 _log.warning("subscribed sessions could not be looked at", reason=error.reason)
-                continue
-            for key, version in versions.items():
-                if version > feeds[key].head:
-                    self._wake(key)
+            except Exception:  # noqa: BLE001 - streams rely on the next look, whatever was wrong with this one
+                _log.exception("subscribed sessions could not be looked at")
+
+    async def _poll(self) -> None:
+        store_epoch = (await self._reader.store_identity()).store_epoch
+        if store_epoch != self._epoch.value:
+            _log.warning("the store was restored: streams end, and versions are told in its new epoch")
+            self._epoch.value = store_epoch
+            self._wake_streams()
+        feeds = {key: feed for key, feed in self._feeds.items() if feed.head is not None}
+        if not feeds:
+            return
+        versions = await self._log.versions([feed.ref for feed in feeds.values()])
+        for key, feed in feeds.items():
+            # A session that is gone has no version, and its feed finds out.
+            if versions.get(key, _VERSION_MAX) > (feed.head or 0):
+                self._wake(key)
+
+    def _wake_streams(self) -> None:
+        for feed in self._feeds.values():
+            for window in feed.windows:
+                window.wake()

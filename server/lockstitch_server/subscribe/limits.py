@@ -1,8 +1,7 @@
 """How many streams may be open, counted in this process."""
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from lockstitch_server.errors import SubscriptionLimit
 from lockstitch_server.model import Principal
@@ -21,9 +20,8 @@ class StreamLimits:
         """How many streams are open."""
         return self._open[("process",)]
 
-    @contextmanager
-    def counted(self, principal: Principal) -> Iterator[None]:
-        """Count one stream for as long as it is open; raises SubscriptionLimit where there are as many as may be."""
+    def count(self, principal: Principal) -> Callable[[], None]:
+        """Count a stream until what is given back is called; raises SubscriptionLimit where there are enough."""
         keys = (("user", principal.tenant_id, principal.subject), ("tenant", principal.tenant_id), ("process",))
         for key, (whose, most) in zip(keys, self._limits, strict=True):
             if self._open[key] >= most:
@@ -31,10 +29,11 @@ class StreamLimits:
                     f"This {whose} has {most} streams open, the most there may be.", metadata={"limit": str(most)}
                 )
         self._open.update(keys)
-        try:
-            yield
-        finally:
+
+        def ended() -> None:
+            self._open.subtract(keys)
             for key in keys:
-                self._open[key] -= 1
                 if not self._open[key]:
                     del self._open[key]
+
+        return ended

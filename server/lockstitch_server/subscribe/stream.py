@@ -3,8 +3,9 @@
 import asyncio
 import secrets
 import time
+from collections import deque
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -16,8 +17,9 @@ from lockstitch_server.errors import (
     StoreRestored,
     TokenExpired,
 )
-from lockstitch_server.model import SessionRef, StoreIdentity
+from lockstitch_server.model import Commit, MessageRole, SessionRef
 from lockstitch_server.store.reader import Reader, SessionParts
+from lockstitch_server.subscribe.epoch import StoreEpoch
 from lockstitch_server.subscribe.feed import LiveCommit, Window
 from lockstitch_server.subscribe.hub import Hub
 
@@ -71,84 +73,131 @@ class Subscription:
     ref: SessionRef
     after_version: int
     store_epoch: str
+    roles: frozenset[MessageRole]
+    """Only commits with messages of these roles; all where there is none."""
     heartbeat_interval: timedelta
     expires: float
     """When the caller's token ends, by the server's clock, in seconds."""
+
+    def shows(self, commit: Commit) -> bool:
+        """Whether a commit is given."""
+        return not self.roles or any(message.role in self.roles for message in commit.messages)
 
 
 class Streams:
     """Makes streams."""
 
-    def __init__(self, hub: Hub, reader: Reader, identity: StoreIdentity) -> None:
+    def __init__(self, hub: Hub, reader: Reader, epoch: StoreEpoch) -> None:
         """The reader says whether a session is there for the caller, and at which version."""
         self._hub = hub
         self._reader = reader
-        self._identity = identity
+        self._epoch = epoch
 
     async def events(self, asked: Subscription) -> AsyncGenerator[Event, None]:
         """Give what happened behind a version, then what happens, for as long as it is asked for.
 
-        Raises SessionNotFound, CursorAhead, StoreRestored; later TokenExpired.
+        Raises SessionNotFound, CursorAhead, StoreRestored; later TokenExpired, and those for what happens meanwhile.
         """
-        if asked.store_epoch and asked.store_epoch != self._identity.store_epoch:
-            raise StoreRestored(self._identity.store_epoch)
-        view = await self._reader.get_session(asked.ref, SessionParts())
-        if view is None:
-            raise SessionNotFound
-        version = view.session.version
-        if asked.after_version > version:
-            raise CursorAhead(version, "after_version")
+        epoch = self._epoch.value
+        if asked.store_epoch and asked.store_epoch != epoch:
+            raise StoreRestored(epoch)
         woken = asyncio.Event()
-        with self._hub.subscribed(asked.ref, version, woken.set) as window:
+        # Listening begins before the version is read, so that no commit falls between the two.
+        with self._hub.subscribed(asked.ref, woken.set) as window:
+            view = await self._reader.get_session(asked.ref, SessionParts())
+            if view is None:
+                raise SessionNotFound
+            version = view.session.version
+            if asked.after_version > version:
+                raise CursorAhead(version, "after_version")
+            self._hub.seen(asked.ref, window, version)
             yield Opened(version)
-            async with aclosing(self._follow(asked, window, woken)) as events:
+            stream = _Stream(self._hub, self._epoch, asked, window, woken)
+            async with aclosing(stream.events()) as events:
                 async for event in events:
                     yield event
+                    stream.heard()
 
-    async def _follow(self, asked: Subscription, window: Window, woken: asyncio.Event) -> AsyncGenerator[Event, None]:
-        cursor = asked.after_version
+
+class _Stream:
+    """One stream: where it stands, and for how long it has been silent."""
+
+    def __init__(self, hub: Hub, epoch: StoreEpoch, asked: Subscription, window: Window, woken: asyncio.Event) -> None:
+        self._hub = hub
+        self._epoch = epoch
+        self._opened_in = epoch.value
+        self._asked = asked
+        self._window = window
+        self._woken = woken
+        self._cursor = asked.after_version
+        self.heard()
+
+    def heard(self) -> None:
+        """A frame was taken."""
+        self._heartbeat_due = time.monotonic() + self._asked.heartbeat_interval.total_seconds()
+
+    async def events(self) -> AsyncGenerator[Event, None]:
         # To begin with the stream stands behind, without having fallen.
         present = False
         while not self._hub.draining:
-            woken.clear()
-            for live in window.take(cursor):
-                cursor = live.commit.version
-                yield live
-            if present and window.overrun:
+            self._check()
+            self._woken.clear()
+            commits = self._window.take(self._cursor)
+            behind = not commits and self._cursor < self._window.head
+            if behind and present:
                 present = False
-                yield FellBehind(cursor)
-            if cursor < window.head:
-                for live in await self._read(asked.ref, cursor):
-                    cursor = live.commit.version
-                    yield live
-                continue
-            window.overrun = False
-            if not present:
-                present = True
-                yield CaughtUp(cursor)
-            if not await _within(woken, self._patience(asked)):
-                if time.time() >= asked.expires:
-                    raise TokenExpired
-                yield Heartbeat(cursor)
+                yield FellBehind(self._cursor)
+            if behind:
+                commits = await self._read()
+            if commits:
+                while commits and not self._hub.draining:
+                    event = self._passed(commits.popleft())
+                    if event is not None:
+                        yield event
+            elif behind:
+                # The log is there again when the database is.
+                await asyncio.sleep(min(_RETRY_SECONDS, self._patience()))
+            elif not present:
+                present, self._window.overrun = True, False
+                yield CaughtUp(self._cursor)
+            else:
+                await _within(self._woken, self._patience())
+            if self._silent_for_long():
+                yield Heartbeat(self._cursor)
         reconnect_after = timedelta(milliseconds=secrets.randbelow(_RECONNECT_MILLISECONDS_MAX))
-        yield GoingAway(cursor, reconnect_after)
+        yield GoingAway(self._cursor, reconnect_after)
 
-    async def _read(self, ref: SessionRef, cursor: int) -> list[LiveCommit]:
+    def _passed(self, live: LiveCommit) -> Event | None:
+        """Pass a commit: give it, or say from time to time how far it goes without giving any."""
+        self._check()
+        self._cursor = live.commit.version
+        if self._asked.shows(live.commit):
+            return live
+        return Heartbeat(self._cursor) if self._silent_for_long() else None
+
+    def _check(self) -> None:
+        """Raise what ends a stream."""
+        if time.time() >= self._asked.expires:
+            raise TokenExpired
+        if self._epoch.value != self._opened_in:
+            raise StoreRestored(self._epoch.value)
+
+    async def _read(self) -> deque[LiveCommit]:
         try:
-            return [LiveCommit(commit) for commit in await self._hub.read(ref, cursor)]
+            commits = await self._hub.read(self._asked.ref, self._cursor)
         except (DatabaseUnavailable, Overloaded):
-            # The log is there again when the database is.
-            await asyncio.sleep(_RETRY_SECONDS)
-            return []
+            return deque()
+        return deque(LiveCommit(commit) for commit in commits)
 
-    def _patience(self, asked: Subscription) -> float:
-        return min(asked.heartbeat_interval.total_seconds(), max(0.0, asked.expires - time.time()))
+    def _silent_for_long(self) -> bool:
+        return time.monotonic() >= self._heartbeat_due
+
+    def _patience(self) -> float:
+        """How long nothing may happen."""
+        return max(0.0, min(self._heartbeat_due - time.monotonic(), self._asked.expires - time.time()))
 
 
-async def _within(event: asyncio.Event, seconds: float) -> bool:
-    try:
+async def _within(event: asyncio.Event, seconds: float) -> None:
+    with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
-    except TimeoutError:
-        return False
-    return True
