@@ -9,17 +9,19 @@ from stage import Stage, message
 
 IN_FLIGHT = 32
 SESSIONS = 1000
+ROUND_SECONDS = 1.0
 
 
-async def append_against_echo(stage: Stage, *, rounds: int, calls: int) -> list[Target | Figure]:
-    """Alternate rounds of both at 32 in flight and at 1; each ratio is the median of neighbouring rounds'."""
+async def append_against_echo(stage: Stage, *, rounds: int) -> list[Target | Figure]:
+    """Alternate rounds of both at 32 in flight and at 1; the ratio is the median of neighbouring rounds'."""
     sessions = await stage.sessions(SESSIONS)
 
     async def append(number: int) -> object:
         return await sessions[number % SESSIONS].append(messages=[message()])
 
-    await load.run(stage.echo.call, calls=calls, in_flight=IN_FLIGHT)
-    await load.run(append, calls=2 * SESSIONS, in_flight=IN_FLIGHT)
+    await load.run(stage.echo.call, calls=SESSIONS, in_flight=IN_FLIGHT)
+    warm = await load.run(append, calls=2 * SESSIONS, in_flight=IN_FLIGHT)
+    calls = round(warm.rate * ROUND_SECONDS)
     worked = _cpu_seconds(stage)
     appends, echoes = await _alternate(stage, append, rounds=rounds, calls=calls, in_flight=IN_FLIGHT)
     server, backends = (after - before for after, before in zip(_cpu_seconds(stage), worked, strict=True))
