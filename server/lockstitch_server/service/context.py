@@ -152,8 +152,9 @@ def _room(memory: Memory, limits: ContextLimits) -> _Room:
 def _newest_units(units: list[Unit], room: _Room) -> list[list[ContextMessage]]:
     """Take units from the newest on until one has no room; newest first.
 
-    A unit that no room of this size could ever hold, for its bytes or tokens, is taken elided. One that would have
-    fitted an emptier room ends the context, so that nothing between two messages of it is missing.
+    A unit that no room of this size could ever hold, for its bytes or tokens, is taken elided: the newest always, an
+    older one where what is left of it has room. One that would have fitted an emptier room ends the context, so that
+    nothing between two messages of it is missing.
     """
     whole = _Room(room.messages, room.bytes, room.tokens)
     taken: list[list[ContextMessage]] = []
@@ -166,6 +167,8 @@ def _newest_units(units: list[Unit], room: _Room) -> list[list[ContextMessage]]:
         elided_sizes = [min(size, _ELIDED_BYTES) for size in sizes]
         too_large = len(unit) <= whole.messages and not whole.holds(sizes)
         if not too_large or unit[0].body is None or len(unit) > room.messages:
+            break
+        if taken and not room.holds(elided_sizes):
             break
         room.take(elided_sizes)
         taken.append([ContextMessage(message, elided=True) for message in unit])
