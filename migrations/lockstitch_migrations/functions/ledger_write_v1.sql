@@ -43,6 +43,7 @@ declare
     v_call lockstitch.tool_calls%rowtype;
     v_open integer;
     v_at integer;
+    v_call_id text;
     v_touched integer := 0;
     v_recorded integer := 0;
     v_changed_calls bigint[];
@@ -96,6 +97,8 @@ begin
         -- Find the call: among those that this commit touches, else in the ledger.
         v_at := null;
         v_call := null;
+        -- Once: an element of an array of texts is found by walking over those before it.
+        v_call_id := p_op_call_id[i];
         if p_op_version[i] is not null then
             for j in 1 .. v_touched loop
                 if t_version[j] = p_op_version[i] and t_position[j] = p_op_position[i] then
@@ -110,14 +113,14 @@ begin
         else
             v_open := 0;
             for j in 1 .. v_touched loop
-                if t_call_id[j] = p_op_call_id[i] and t_status[j] <= 3 then
+                if t_call_id[j] = v_call_id and t_status[j] <= 3 then
                     v_open := v_open + 1;
                     v_at := j;
                 end if;
             end loop;
             for v_call in
                 select * from lockstitch.tool_calls c
-                where c.session_key = p_session_key and c.tenant_id = p_tenant and c.call_id = p_op_call_id[i] and c.status <= 3
+                where c.session_key = p_session_key and c.tenant_id = p_tenant and c.call_id = v_call_id and c.status <= 3
                 limit 2 + v_touched
             loop
                 continue when exists (
@@ -133,7 +136,7 @@ begin
                 return v_plan;
             elsif v_open = 1 and v_at is null then
                 select * into v_call from lockstitch.tool_calls c
-                where c.session_key = p_session_key and c.tenant_id = p_tenant and c.call_id = p_op_call_id[i] and c.status <= 3
+                where c.session_key = p_session_key and c.tenant_id = p_tenant and c.call_id = v_call_id and c.status <= 3
                     and not exists (
                         select from unnest(t_version, t_position) as t (version, place)
                         where t.version = c.requested_version and t.place = c.position
@@ -141,13 +144,13 @@ begin
             elsif v_open = 0 then
                 -- None is open: the newest that had the id, and one of this commit is newer than any before it.
                 for j in 1 .. v_touched loop
-                    if t_new[j] and t_call_id[j] = p_op_call_id[i] then
+                    if t_new[j] and t_call_id[j] = v_call_id then
                         v_at := j;
                     end if;
                 end loop;
                 if v_at is null then
                     select * into v_call from lockstitch.tool_calls c
-                    where c.session_key = p_session_key and c.tenant_id = p_tenant and c.call_id = p_op_call_id[i]
+                    where c.session_key = p_session_key and c.tenant_id = p_tenant and c.call_id = v_call_id
                     order by c.requested_version desc, c.position desc
                     limit 1;
                     for j in 1 .. v_touched loop
