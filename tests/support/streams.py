@@ -13,6 +13,7 @@ import grpc
 from google.protobuf.duration_pb2 import Duration
 from grpc import aio
 
+from factories import texts_of
 from lockstitch.v1 import commit_pb2
 from lockstitch.v1.session_service_pb2_grpc import SessionServiceStub
 from lockstitch.v1.subscription_pb2 import SubscribeRequest, SubscribeResponse
@@ -127,7 +128,7 @@ class Reader:
     @property
     def stream(self) -> StreamRecord:
         """The stream that is read now, or was last."""
-        return self.streams[-1]
+        return self.streams[-1] if self.streams else StreamRecord(self.name, self.cursor)
 
     @property
     def cursor(self) -> int:
@@ -144,8 +145,8 @@ class Reader:
 
     @property
     def texts(self) -> list[str]:
-        """The texts of all messages given."""
-        return [message.parts[0].text for commit in self.commits for message in commit.messages]
+        """The texts of all messages given, each message's joined."""
+        return texts_of(message for commit in self.commits for message in commit.messages)
 
     async def until(self, condition: Callable[[], bool], what: str, seconds: float = 30) -> None:
         """Wait for something, but not longer than this reader reads."""
@@ -161,7 +162,7 @@ class Reader:
 
     async def caught_up(self) -> None:
         """Wait until the stream stands in the present."""
-        await self.until(lambda: bool(self.streams) and "caught_up" in self.stream.kinds, "caught_up")
+        await self.until(lambda: "caught_up" in self.stream.kinds, "caught_up")
 
     async def ended(self, seconds: float = 30) -> StreamRecord:
         """Wait until a stream that is not resumed has ended, and give it."""
