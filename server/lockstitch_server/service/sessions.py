@@ -20,14 +20,16 @@ from lockstitch_server.model import (
 )
 from lockstitch_server.service import budget, outcomes
 from lockstitch_server.service.paging import Page, PageRequest, Paging
-from lockstitch_server.store.reader import Reader, SessionCursor, SessionFilter, SessionParts
-from lockstitch_server.store.results import ChangeReport, SessionView
+from lockstitch_server.store.reader import Reader, SessionFilter, SessionParts
+from lockstitch_server.store.results import ChangeReport, SessionCursor, SessionView
 from lockstitch_server.store.writer import Writer
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BEFORE_ALL = SessionCursor(2**31 - 1, datetime.max.replace(tzinfo=UTC), "")
 RECENT_MESSAGES_MAX = 1000
 OPEN_TOOL_CALLS_MAX = 1000
+_SCANNED_MAX = 5000
+"""The most sessions that one call looks at; the most, too, that a label may have to lead the search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +121,19 @@ class Sessions:
         if cursor is not None:
             minute, microseconds, session_id = cursor
             behind = SessionCursor(minute, _EPOCH + timedelta(microseconds=microseconds), session_id)
-        found = await self._reader.list_sessions(shown, behind, size + 1, self._paging.answer_bytes_max)
+        found = await self._reader.list_sessions(
+            shown, behind, limit=size + 1, scan_max=_SCANNED_MAX, bytes_max=self._paging.answer_bytes_max
+        )
         items = found.sessions[:size]
-        token = ""
+        # Where filters hid the rest of what was looked at, the next page goes on behind it.
+        reached = found.stopped_at
         if found.fetched > len(items):
             last, minute = items[-1]
-            microseconds = (last.last_activity_time - _EPOCH) // timedelta(microseconds=1)
-            token = self._paging.token(page, minute, microseconds, last.session_id)
+            reached = SessionCursor(minute, last.last_activity_time, last.session_id)
+        token = ""
+        if reached is not None:
+            microseconds = (reached.last_activity_time - _EPOCH) // timedelta(microseconds=1)
+            token = self._paging.token(page, reached.activity_minute, microseconds, reached.session_id)
         return Page(items=tuple(session for session, _ in items), next_page_token=token)
 
 

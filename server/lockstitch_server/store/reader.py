@@ -14,7 +14,14 @@ from lockstitch_server.model import (
 )
 from lockstitch_server.store import rows
 from lockstitch_server.store.reading import Reading
-from lockstitch_server.store.results import MemoryPage, MessagePage, ResultPlace, SessionPage, SessionView
+from lockstitch_server.store.results import (
+    MemoryPage,
+    MessagePage,
+    ResultPlace,
+    SessionCursor,
+    SessionPage,
+    SessionView,
+)
 from lockstitch_server.store.rows import Row
 
 CALL_BYTES_MAX = 4 * 1024 * 1024
@@ -46,15 +53,6 @@ class SessionFilter:
     created_before: datetime | None
     active_after: datetime | None
     active_before: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class SessionCursor:
-    """The last session of a page, in list order."""
-
-    activity_minute: int
-    last_activity_time: datetime
-    session_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +162,10 @@ class Reader:
         )
 
     async def list_sessions(
-        self, shown: SessionFilter, cursor: SessionCursor, limit: int, bytes_max: int
+        self, shown: SessionFilter, cursor: SessionCursor, *, limit: int, scan_max: int, bytes_max: int
     ) -> SessionPage:
-        """Give up to `limit` sessions behind the cursor."""
-        found = await self._reading.fetch(
+        """Give up to `limit` sessions behind the cursor, having looked at no more than `scan_max`."""
+        head, *found = await self._reading.fetch(
             "list_sessions",
             shown.tenant_id,
             shown.user_id,
@@ -183,11 +181,18 @@ class Reader:
             cursor.last_activity_time,
             cursor.session_id,
             limit,
+            scan_max,
             bytes_max,
         )
+        stopped_minute = head["stopped_minute"]
         return SessionPage(
             sessions=tuple((rows.session(row, shown.tenant_id), row["activity_minute"]) for row in found),
-            fetched=found[0]["fetched"] if found else 0,
+            fetched=head["fetched"],
+            stopped_at=(
+                None
+                if stopped_minute is None
+                else SessionCursor(stopped_minute, head["stopped_time"], head["stopped_id"])
+            ),
         )
 
     async def list_messages(

@@ -62,11 +62,24 @@ class MessagePage:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionCursor:
+    """A session's place in list order."""
+
+    activity_minute: int
+    last_activity_time: datetime
+    session_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionPage:
-    """Sessions of one page, each with its activity_minute; `fetched` counts those before the cut by size."""
+    """Sessions of one page, each with its activity_minute; `fetched` counts those before the cut by size.
+
+    `stopped_at` is the session that the search stopped at before it came to the end of the list.
+    """
 
     sessions: tuple[tuple[Session, int], ...]
     fetched: int
+    stopped_at: SessionCursor | None
 
 
 @dataclass(frozen=True, slots=True)
