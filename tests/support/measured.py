@@ -1,0 +1,81 @@
+"""What a statement does in the database: which tables and indexes it reads, and how many pages."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+import orjson
+
+from lockstitch_server.store import queries
+from lockstitch_server.store.pool import Pool
+from support.databases import Database
+
+SCANS = """
+    select relname || ' read whole' as what, seq_scan as times from pg_stat_user_tables where schemaname = 'lockstitch'
+    union all
+    select indexrelname, idx_scan from pg_stat_user_indexes where schemaname = 'lockstitch'
+"""
+
+
+class Measured:
+    """The server's own queries on one connection of the server's own pool."""
+
+    def __init__(self, pool: Pool, database: Database) -> None:
+        self.pool = pool
+        self._database = database
+        self._queries = queries.load()
+
+    async def fetch(self, query: str, *args: object) -> list[Any]:
+        return await self.pool.fetch(self._queries[query], *args)
+
+    async def buffers(self, query: str, *args: object) -> int:
+        """Count the pages that a query reads, in memory or not, once its plan and the catalogue are known."""
+        counted: list[int] = []
+        for _ in range(3):
+            rows = await self.pool.fetch(
+                f"explain (analyze, buffers, timing off, format json) {self._queries[query]}", *args
+            )
+            (explained,) = orjson.loads(rows[0][0])
+            counted.append(explained["Plan"]["Shared Hit Blocks"] + explained["Plan"]["Shared Read Blocks"])
+        return counted[-1]
+
+    async def scans(self, query: str, *args: object) -> Counter[str]:
+        """Count the scans that a query makes, by index, and of tables read whole."""
+        before = await self._scans()
+        await self.fetch(query, *args)
+        return await self._scans() - before
+
+    async def statements(self) -> list[str]:
+        """Give a list that every further statement is written to."""
+        said: list[str] = []
+        await self.pool.fetch("select 1")
+        (connection,) = self.pool._free
+        connection.add_query_logger(lambda record: said.append(record.query))
+        return said
+
+    async def _scans(self) -> Counter[str]:
+        await self.pool.fetch("select pg_stat_force_next_flush()")
+        rows = await self._database.as_superuser(SCANS)
+        return Counter({row["what"]: row["times"] for row in rows})
+
+
+@asynccontextmanager
+async def measured(database: Database) -> AsyncIterator[Measured]:
+    """Open the server's pool, one connection wide."""
+    pool = Pool(database.app_url, connections_max=1, wait=timedelta(seconds=5), statement_timeout=timedelta(seconds=60))
+    try:
+        yield Measured(pool, database)
+    finally:
+        await pool.close()
+
+
+async def executed(database: Database, sql: str, *args: object) -> None:
+    """Run statements as the superuser, outside a transaction."""
+    connection = await asyncpg.connect(database.superuser_url)
+    try:
+        await connection.execute(sql, *args)
+    finally:
+        await connection.close()
