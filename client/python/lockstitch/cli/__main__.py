@@ -1,0 +1,5 @@
+"""`python -m lockstitch.cli` is `lockstitch`."""
+
+from lockstitch.cli import main
+
+main()
