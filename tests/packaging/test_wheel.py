@@ -88,6 +88,14 @@ def test_the_server_says_what_it_lacks_where_only_the_client_is(thin: Path) -> N
     assert sentence.endswith("pip install 'lockstitch[server]'")
 
 
+def test_the_command_line_says_what_it_lacks_where_only_the_client_is(thin: Path) -> None:
+    command = thin.with_name("lockstitch")
+    result = subprocess.run([command, "doctor"], check=False, cwd=thin.parent, capture_output=True, text=True)
+    assert result.returncode == 2
+    (sentence,) = result.stderr.splitlines()
+    assert sentence.endswith("pip install 'lockstitch[cli]'")
+
+
 def test_the_pytest_plugin_needs_nothing_until_its_fixture_is_used(thin: Path) -> None:
     code = """
 import sys, types
