@@ -11,6 +11,7 @@ import uvloop
 from contention import one_session
 from endurance import many_appends
 from flatness import read_and_append
+from import_speed import import_against_append
 from results import Results, commit, machine
 from round_trips import of_each_call
 from stage import made_stage
@@ -32,6 +33,9 @@ async def measure(*, quick: bool) -> Results:
             *await read_and_append(
                 stage, long=500 if quick else 5000, rounds=3 if quick else 15, calls=40 if quick else 200
             )
+        )
+        results.add(
+            *await import_against_append(stage, messages=5_000 if quick else 100_000, appends=1_000 if quick else 8_000)
         )
         results.add(*await many_appends(stage, appends=5_000 if quick else 100_000))
     return results
