@@ -41,6 +41,8 @@ class WakeUps:
         self._keys: set[SessionKey] = set()
         self._some = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        # As if there had been one, so that the first failure is told, too.
+        self._connected = True
         self._stopping = False
         self._heard: Callable[[SessionKey], None] = lambda _: None
 
@@ -60,7 +62,8 @@ class WakeUps:
         self._stopping = True
         self._some.set()
         if self._task is not None:
-            await asyncio.wait([self._task], timeout=FLUSH_MAX.total_seconds())
+            if self._connected:
+                await asyncio.wait([self._task], timeout=FLUSH_MAX.total_seconds())
             self._task.cancel()
             await asyncio.wait([self._task])
         await self._bus.close()
@@ -69,9 +72,12 @@ class WakeUps:
         while not self._stopping:
             try:
                 await self._bus.connect(self._hear)
+                self._connected = True
                 await self._serve()
             except BusLostError:
-                _log.warning("the bus for wake-ups was lost")
+                if self._connected:
+                    _log.warning("the bus for wake-ups was lost: streams look for commits by themselves meanwhile")
+                self._connected = False
                 await self._bus.close()
                 await asyncio.sleep(RECONNECT_INTERVAL.total_seconds())
 
