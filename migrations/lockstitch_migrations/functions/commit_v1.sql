@@ -202,7 +202,7 @@ begin
         elsif p_message_ids is not null then
             select i.place into r_index
             from unnest(p_message_ids) with ordinality as i (message_id, place)
-            where i.message_id is not null and (
+            where i.message_id is not null and i.place <> all (coalesce(v_plan.dropped, '{}')) and (
                 exists (
                     select from lockstitch.messages m
                     where m.session_key = p_session_key and m.tenant_id = p_tenant and m.message_id = i.message_id
