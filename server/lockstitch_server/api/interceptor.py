@@ -15,6 +15,7 @@ from google.protobuf.message import DecodeError, Message
 
 from lockstitch_server.api import failures
 from lockstitch_server.api.call import Call, current_call
+from lockstitch_server.api.patience import Patience
 from lockstitch_server.auth.tokens import TokenVerifier
 from lockstitch_server.errors import InternalError, InvalidField, LockstitchError, SlowConsumer, TokenMissing
 
@@ -92,16 +93,16 @@ class Interceptor(grpc.aio.ServerInterceptor):
 
     async def _written(self, frames: AsyncGenerator[Any, None], context: Context) -> bool:
         """Write frames while they are taken; True where one was not."""
-        async for frame in frames:
-            try:
-                async with asyncio.timeout(self._stall_max):
+        with Patience(self._stall_max) as patience:
+            async for frame in frames:
+                patience.begins()
+                try:
                     await context.write(frame)
-            except TimeoutError:
-                return True
-            except grpc.aio.BaseError:
-                # The caller has gone.
-                return False
-        return False
+                except grpc.aio.BaseError:
+                    # The caller has gone.
+                    break
+                patience.ends()
+        return patience.is_over
 
     def _guarded(self, method: str, answer: Answer) -> Answer:
         async def guarded(request: Any, context: Context) -> Any:

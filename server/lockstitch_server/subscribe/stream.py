@@ -5,7 +5,7 @@ import secrets
 import time
 from collections import deque
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -113,10 +113,13 @@ class Streams:
             self._hub.seen(asked.ref, window, version)
             yield Opened(version)
             stream = _Stream(self._hub, self._epoch, asked, window, woken)
-            async with aclosing(stream.events()) as events:
-                async for event in events:
-                    yield event
-                    stream.heard()
+            try:
+                async with aclosing(stream.events()) as events:
+                    async for event in events:
+                        yield event
+                        stream.heard()
+            finally:
+                stream.ended()
 
 
 class _Stream:
@@ -130,11 +133,17 @@ class _Stream:
         self._window = window
         self._woken = woken
         self._cursor = asked.after_version
+        self._alarm: asyncio.TimerHandle | None = None
         self.heard()
 
     def heard(self) -> None:
         """A frame was taken."""
         self._heartbeat_due = time.monotonic() + self._asked.heartbeat_interval.total_seconds()
+
+    def ended(self) -> None:
+        """No frame is asked for any more."""
+        if self._alarm is not None:
+            self._alarm.cancel()
 
     async def events(self) -> AsyncGenerator[Event, None]:
         # To begin with the stream stands behind, without having fallen.
@@ -161,11 +170,22 @@ class _Stream:
                 present, self._window.overrun = True, False
                 yield CaughtUp(self._cursor)
             else:
-                await _within(self._woken, self._patience())
+                await self._pause()
             if self._silent_for_long():
                 yield Heartbeat(self._cursor)
         reconnect_after = timedelta(milliseconds=secrets.randbelow(_RECONNECT_MILLISECONDS_MAX))
         yield GoingAway(self._cursor, reconnect_after)
+
+    async def _pause(self) -> None:
+        """Wait until something happens, or nothing has for as long as may be."""
+        # One timer a silence, not one a commit.
+        if self._alarm is None:
+            self._alarm = asyncio.get_running_loop().call_later(self._patience(), self._ring)
+        await self._woken.wait()
+
+    def _ring(self) -> None:
+        self._alarm = None
+        self._woken.set()
 
     def _passed(self, live: LiveCommit) -> Event | None:
         """Pass a commit: give it, or say from time to time how far it goes without giving any."""
@@ -195,9 +215,3 @@ class _Stream:
     def _patience(self) -> float:
         """How long nothing may happen."""
         return max(0.0, min(self._heartbeat_due - time.monotonic(), self._asked.expires - time.time()))
-
-
-async def _within(event: asyncio.Event, seconds: float) -> None:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await event.wait()
