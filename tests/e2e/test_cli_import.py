@@ -294,6 +294,16 @@ def test_anthropics_blocks_become_calls_results_and_reasoning(commands: Commands
     assert json.loads(shown["session"]["metadata_json"]) == {"anthropic": {"model": "m"}}
 
 
+def test_progress_is_shown_to_people_only(commands: Commands, tmp_path: Path) -> None:
+    file = tmp_path / "chats.jsonl"
+    file.write_bytes(lines_of(*(chat(f"c{n}") for n in range(50))))
+    seen = commands.on_terminal("sessions", "import", file, *OPENAI).out
+    assert "importing" in seen
+    assert "50 sessions, 100 messages" in seen
+    assert "imported 50 sessions, 100 messages, 0 failed" in seen
+    assert commands.ok("sessions", "import", file, *OPENAI).err == ""
+
+
 def test_an_import_that_was_killed_goes_on_where_it_broke_off(commands: Commands, tmp_path: Path) -> None:
     file = tmp_path / "chats.jsonl"
     chats = [

@@ -1,6 +1,7 @@
 """`lockstitch`: its commands, and how it ends."""
 
 import sys
+from io import TextIOWrapper
 
 import typer
 
@@ -22,6 +23,10 @@ cli.command("doctor")(doctor.doctor)
 
 def run() -> None:
     """Run a command; what is wrong is one sentence on stderr."""
+    if isinstance(sys.stdout, TextIOWrapper) and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8")  # JSON is UTF-8, whatever this machine's texts are
+    if isinstance(sys.stderr, TextIOWrapper):
+        sys.stderr.reconfigure(errors="backslashreplace")
     try:
         cli()
     except Refused as refused:

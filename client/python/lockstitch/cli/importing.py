@@ -77,7 +77,7 @@ class Importer:
             async with asyncio.TaskGroup() as workers:
                 for _ in range(AT_ONCE):
                     workers.create_task(self._work())
-        except* (Refused, errors.LockstitchError) as group:
+        except BaseExceptionGroup as group:  # the first that failed ended the others
             raise _first(group) from None
         return self._report
 
@@ -193,7 +193,7 @@ class Importer:
         return f"{self._report.sessions} sessions are in, and the same command goes on from there"
 
 
-def _first(group: BaseExceptionGroup[Exception]) -> BaseException:
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

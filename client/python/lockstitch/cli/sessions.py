@@ -60,7 +60,7 @@ def list_(
     active_after: Annotated[datetime | None, Since] = None,
     active_before: Annotated[datetime | None, Since] = None,
     limit: Annotated[
-        int | None, typer.Option(min=0, help="The most; 0 is all.  [default: 50 on a terminal, else all]")
+        int | None, typer.Option(min=0, help="The most; 0 is all. (default: 50 on a terminal, else all)")
     ] = None,
 ) -> None:
     """List sessions, the most recently used first. Piped, it gives a JSON object a line."""
@@ -96,7 +96,7 @@ def show(
 @cli.command()
 def export(
     session_ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID…]", help="The sessions' ids.  [default: all]")
+        list[str] | None, typer.Argument(metavar="ID…", help="The sessions' ids. (default: all)")
     ] = None,
     target: Target = DEFAULT_TARGET,
     token_file: TokenFile = None,
@@ -117,7 +117,7 @@ def import_(
     form: Annotated[Format, typer.Option("--format", help="What the lines are.")] = Format.LOCKSTITCH,
     user: Annotated[
         str | None,
-        typer.Option(help="Whose they become, whatever the file says.  [default: the line's user, else the token's]"),
+        typer.Option(help="Whose they become, whatever the file says. (default: the line's user, else the token's)"),
     ] = None,
     agent: Annotated[str, typer.Option(help="The app or agent they become sessions of.")] = "",
     id_prefix: Annotated[str, typer.Option(help="Stands before the ids that the file gives.")] = "",

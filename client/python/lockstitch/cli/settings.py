@@ -24,7 +24,7 @@ Target = Annotated[
 ]
 TokenFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help=f"A file that holds the token.  [default: what {TOKEN_VARIABLE} holds]"),
+    typer.Option(metavar="FILE", help=f"A file that holds the token. (default: what {TOKEN_VARIABLE} holds)"),
 ]
 
 
