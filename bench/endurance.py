@@ -10,6 +10,9 @@ from stage import Stage, message
 IN_FLIGHT = 32
 SESSIONS = 1000
 STRETCH = 1000
+WHOLE_PAGES_STRETCHES = 3
+"""For so many after a checkpoint, pages are still written whole on their first change."""
+
 WARM_UP = 10
 """Of 100 stretches; the memory that a server takes to get going is not growth."""
 
@@ -29,12 +32,13 @@ async def many_appends(stage: Stage, *, appends: int) -> list[Target | Figure]:
     updates = await _settled_updates(stage)
     resident: list[int] = []
     log: list[int] = []
-    checkpoint = ""
+    checkpoint, unmarked = "", 0
     for first in range(0, appends, STRETCH):
         before = await stage.database.log_bytes()
         await load.run(append, calls=STRETCH, in_flight=IN_FLIGHT, first=first)
         after, known = await stage.database.log_bytes(), await stage.database.checkpoint()
-        if known == checkpoint:  # else pages were written whole on their first change
+        unmarked = unmarked + 1 if known == checkpoint else 0
+        if unmarked > WHOLE_PAGES_STRETCHES:
             log.append(after - before)
         checkpoint = known
         resident.append(processes.resident_bytes(pid))
