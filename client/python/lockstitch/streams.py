@@ -37,6 +37,9 @@ class Stream(Generic[_Response]):
         self._channel = connection.channel
         self._call = call
         self._run_on = run_on
+        self._patient_until: float | None = None
+        self._alarm: asyncio.TimerHandle | None = None
+        self._is_silent = False
 
     async def read(self, *, within_seconds: float) -> _Response | None:
         """The next message; None where the stream has come to its end.
@@ -53,19 +56,41 @@ class Stream(Generic[_Response]):
             self._connection.loop.call_soon_threadsafe(self._call.cancel)
 
     async def _read(self, within_seconds: float) -> _Response | None:
+        self._be_patient(within_seconds)
         try:
-            async with asyncio.timeout(within_seconds):
-                message = await self._call.read()
-        except TimeoutError:
-            self._connection.renew(self._channel)
-            raise
+            message = await self._call.read()
         except grpc.aio.AioRpcError as failure:
             raise error_of(failure) from failure
         except asyncio.CancelledError as cut:
             if is_cancelled():
                 raise
+            if self._is_silent:
+                self._connection.renew(self._channel)
+                raise TimeoutError("The server said nothing.") from cut
             raise Cancelled("The stream was given up with its connection.") from cut
+        finally:
+            self._patient_until = None
         return None if message is grpc.aio.EOF else cast("_Response", message)
+
+    def _be_patient(self, seconds: float) -> None:
+        """Bounds a read. The timer of an earlier read stays as long as it rings early enough: a timer each is dear."""
+        loop = self._connection.loop
+        self._patient_until = loop.time() + seconds
+        if self._alarm is not None and self._alarm.when() > self._patient_until:
+            self._alarm.cancel()
+            self._alarm = None
+        if self._alarm is None:
+            self._alarm = loop.call_at(self._patient_until, self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = None
+        if self._patient_until is None:
+            return
+        if self._connection.loop.time() < self._patient_until:
+            self._alarm = self._connection.loop.call_at(self._patient_until, self._ring)
+            return
+        self._is_silent = True
+        self._call.cancel()
 
 
 def is_cancelled() -> bool:
