@@ -4,6 +4,7 @@ import asyncio
 import random
 import re
 from collections.abc import Awaitable, Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,14 @@ from lockstitch.v1 import error_reason_pb2
 from lockstitch.v1 import session_service_pb2 as pb
 from lockstitch_server import errors
 from lockstitch_server.api import failures
+from lockstitch_server.auth import keys
+from lockstitch_server.auth.tokens import TokenSigner
+from lockstitch_server.model import CallerRole
 from lockstitch_server.server_process import ServerProcess
+from support.callers import Caller
 from support.databases import Database
 from support.every_change import EVERY, ready_for
-from support.rpc import BUGS, As, Create, Rpc, field_refused, refusal, taken_apart
+from support.rpc import BUGS, As, Create, Refusal, Rpc, field_refused, outcome, refusal, taken_apart
 
 PROTO = Path(__file__).parents[2] / "protos/lockstitch/v1/error_reason.proto"
 METHODS = {method.name: method for method in pb.DESCRIPTOR.services_by_name["SessionService"].methods}
@@ -160,3 +165,27 @@ async def test_one_who_waits_too_long_for_a_connection_is_told_when_to_come_agai
         assert dict(error.trailing_metadata() or ())["grpc-retry-pushback-ms"] == "1"
     stored = (await engine.GetSession(session_id=session_id)).session.message_count
     assert stored == len(answers) - len(refused)
+
+
+async def test_tokens_that_are_past_foreign_or_forged_are_told_apart(
+    shared_servers: tuple[ServerProcess, ServerProcess], folder: Path
+) -> None:
+    server = shared_servers[0]
+    ours, theirs = TokenSigner(keys.load_or_make(server.data_dir)), TokenSigner(keys.load_or_make(folder))
+    who: dict[str, Any] = {"tenant": "t", "subject": "s", "role": CallerRole.ENGINE}
+    good = ours.sign(**who, ttl=timedelta(hours=1))
+    head, claims, signature = good.split(".")
+    tokens = {
+        ours.sign(**who, ttl=timedelta(minutes=-5)): "TOKEN_EXPIRED",
+        theirs.sign(**who, ttl=timedelta(hours=1)): "TOKEN_INVALID",
+        f"{head}.{claims}.": "TOKEN_INVALID",
+        f"{head}.{claims}.{signature[::-1]}": "TOKEN_INVALID",
+        good + "x" * 10_000: "TOKEN_INVALID",
+        good: "",
+    }
+    for token, reason in tokens.items():
+        async with Caller(server.target, token) as caller:
+            told = await outcome(Rpc(caller).ListSessions())
+            assert (told.reason if isinstance(told, Refusal) else "") == reason
+            if reason:
+                assert told.code == grpc.StatusCode.UNAUTHENTICATED

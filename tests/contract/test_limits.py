@@ -25,10 +25,16 @@ LOW = {
 }
 
 
+@pytest.fixture(scope="module")
+def low_server(shared_database: Database, start_server: Callable[..., ServerProcess]) -> ServerProcess:
+    """A server with low limits."""
+    return start_server(shared_database, **LOW)
+
+
 @pytest.fixture
-def low(call_as: As, shared_database: Database, start_server: Callable[..., ServerProcess]) -> Rpc:
-    """An engine of a server with low limits."""
-    return call_as("e", "engine", to=start_server(shared_database, **LOW))
+def low(call_as: As, low_server: ServerProcess) -> Rpc:
+    """An engine that calls it."""
+    return call_as("e", "engine", to=low_server)
 
 
 async def test_the_limits_are_told(engine: Rpc, low: Rpc) -> None:
