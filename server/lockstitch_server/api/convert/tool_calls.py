@@ -26,6 +26,9 @@ RESOURCES_MAX = 64
 _STATE_BYTES_MAX = 4096
 _ERROR_BYTES_MAX = 65_536
 _NO_CALL = (0, 0)
+_NO_APPROVAL = b"\x4a\x04\x08\x00\x12\x00"
+"""A ToolCall on the wire whose approval says `granted: false, note: ""`, which a serializer leaves out: read behind an
+earlier answer it takes that back, where the two would be merged."""
 _DIGEST = re.compile(r"sha256:([0-9a-f]{32})")
 
 Resources = RepeatedCompositeFieldContainer[tool_call_pb2.Resource]
@@ -73,10 +76,11 @@ def detail(*, prefix: str, resources: Resources, approval: tool_call_pb2.Approva
             if len(state.encode()) > _STATE_BYTES_MAX:
                 raise InvalidField(f"{field}.{name}", f"is larger than {_STATE_BYTES_MAX} bytes")
     kept = tool_call_pb2.ToolCall(resources=resources)
-    if approval is not None:
-        checks.line(approval.note, f"{prefix}approval.note", checks.REASON_CHARACTERS_MAX)
-        kept.approval.CopyFrom(approval)
-    return kept.SerializeToString() or None
+    if approval is None:
+        return kept.SerializeToString() or None
+    checks.line(approval.note, f"{prefix}approval.note", checks.REASON_CHARACTERS_MAX)
+    kept.approval.CopyFrom(approval)
+    return _NO_APPROVAL + kept.SerializeToString()
 
 
 def update(change: tool_call_pb2.ToolCallChange, key: SessionKey, prefix: str, id_max: int) -> LedgerChange:
