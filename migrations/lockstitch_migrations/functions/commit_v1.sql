@@ -221,12 +221,6 @@ begin
         end if;
     end if;
 
-    -- A TOOL message that repeats the result its call ended with is no news: alone it changes nothing, among news it is refused.
-    if r_outcome is null and v_plan.repeated_op is not null and (v_stored > 0 or v_plan.changed or p_memory_keys is not null) then
-        r_outcome := 'tool_call_ended';
-        r_index := v_plan.repeated_op;
-    end if;
-
     if r_outcome is null and (p_memory_keys is not null or p_memory_scope > 0) then
         v_memory := lockstitch.plan_memory_v1(
             p_tenant, p_session_key, v_session.memory_bytes, p_memory_keys, p_memory_values, p_memory_key_versions,
@@ -234,6 +228,14 @@ begin
         );
         r_outcome := v_memory.refusal;
         v_memory_changed := v_memory.changed;
+    end if;
+
+    -- A TOOL message that repeats the result its call ended with is no news: alone it changes nothing, among news it is refused.
+    if r_outcome is null and v_plan.repeated_op is not null
+        and (v_stored > 0 or v_plan.changed or v_memory_changed or coalesce(v_removed.count, 0) > 0)
+    then
+        r_outcome := 'tool_call_ended';
+        r_index := v_plan.repeated_op;
     end if;
 
     if r_outcome is null and not v_created and v_stored = 0 and not coalesce(v_plan.changed, false) and not v_memory_changed
