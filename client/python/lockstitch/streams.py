@@ -32,7 +32,10 @@ class StreamCall(Protocol[_Response_co]):
 class Stream(Generic[_Response]):
     """A server stream. It holds no task: whoever reads it is all that runs, and giving up a read ends the stream."""
 
-    def __init__(self, connection: Connection, call: StreamCall[_Response], run_on: OnLoop[_Response | None]) -> None:
+    def __init__(
+        self, connection: Connection, call: StreamCall[_Response], run_on: OnLoop[_Response | None] | None
+    ) -> None:
+        """``run_on`` brings a read to the connection's loop; None where it is opened, and read, on that loop."""
         self._connection = connection
         self._channel = connection.channel
         self._call = call
@@ -48,7 +51,8 @@ class Stream(Generic[_Response]):
             TimeoutError: Nothing came in time. The stream is ended, and its connection is not trusted any more.
             LockstitchError: The stream failed.
         """
-        return await self._run_on(self._connection, self._read(within_seconds))
+        reading = self._read(within_seconds)
+        return await (reading if self._run_on is None else self._run_on(self._connection, reading))
 
     def cancel(self) -> None:
         """Ends the stream, from whichever thread. Harmless where it has ended."""

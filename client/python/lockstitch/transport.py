@@ -85,15 +85,17 @@ class Transport:
         ``timeout`` covers all attempts together; None is the client's own.
         """
         seconds = self._timeout_seconds if timeout is None else timeout.total_seconds()
-        connection = self._connection()
-        return await self._on(connection, self._attempts(connection, rpc, request, seconds, request_id), request_id)
+        connection, is_near = self._route()
+        attempts = self._attempts(connection, rpc, request, seconds, request_id)
+        return await self._on(connection, attempts, is_near=is_near, request_id=request_id)
 
     async def open(
         self, rpc: Callable[[Connection], StreamRpc[_Request, _Response]], request: _Request
     ) -> Stream[_Response]:
         """Opens a server stream with a fresh token: one attempt, whose failure shows when it is read."""
-        connection = self._connection()
-        return await self._on(connection, self._opened(connection, rpc, request))
+        connection, is_near = self._route()
+        call = await self._on(connection, self._opened(connection, rpc, request), is_near=is_near)
+        return Stream(connection, call, None if is_near else self._on)
 
     def run(self, awaitable: Awaitable[_T]) -> _T:
         """Waits for an awaitable in this thread, while the background loop runs it."""
@@ -139,11 +141,12 @@ class Transport:
         """Whether calls are refused."""
         return self._closed
 
-    async def _on(self, connection: Connection, work: Coroutine[Any, Any, _T], request_id: str = "") -> _T:
-        """Runs what belongs to a connection on its loop."""
-        loop = asyncio.get_running_loop()
+    async def _on(
+        self, connection: Connection, work: Coroutine[Any, Any, _T], *, is_near: bool = False, request_id: str = ""
+    ) -> _T:
+        """Runs what belongs to a connection on its loop; ``is_near`` where that is the running one."""
         try:
-            if connection.loop is loop:
+            if is_near:
                 return await work
             if connection.loop.is_closed():
                 work.close()
@@ -156,10 +159,10 @@ class Transport:
 
     async def _opened(
         self, connection: Connection, rpc: Callable[[Connection], StreamRpc[_Request, _Response]], request: _Request
-    ) -> Stream[_Response]:
+    ) -> StreamCall[_Response]:
         self._refuse_closed()
         headers = self._headers or await self._fresh_headers()
-        return Stream(connection, rpc(connection)(request, metadata=headers), self._on)
+        return rpc(connection)(request, metadata=headers)
 
     async def _attempts(
         self,
@@ -203,10 +206,13 @@ class Transport:
         given = self._token()
         return _bearer(await given if isawaitable(given) else given)
 
-    def _connection(self) -> Connection:
-        """The connection of the running loop, or the background's."""
-        own = self._own
-        return own if own is not None and own.loop is asyncio.get_running_loop() else self._background_connection()
+    def _route(self) -> tuple[Connection, bool]:
+        """The connection that serves the running loop, and whether it belongs to that loop."""
+        own, loop = self._own, asyncio.get_running_loop()
+        if own is not None and own.loop is loop:
+            return own, True
+        background = self._background_connection()
+        return background, background.loop is loop
 
     def _background_connection(self) -> Connection:
         background = self._background
