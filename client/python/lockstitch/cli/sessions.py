@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lockstitch.cli import changing, listing, showing, transfer
+from lockstitch.cli import changing, listing, showing, tailing, transfer
 from lockstitch.cli.running import run
 from lockstitch.cli.settings import DEFAULT_TARGET, Target, TokenFile
 from lockstitch.cli.times import instant, past, span
@@ -16,11 +16,19 @@ from lockstitch.cli.transcripts.lines import STDIN
 from lockstitch.cli.transcripts.reader import Format
 from lockstitch.v1.session_pb2 import SessionStatus
 
-cli = typer.Typer(help="List, show, export, import, close and restore sessions.", no_args_is_help=True)
+cli = typer.Typer(help="List, show, follow, export, import, close and restore sessions.", no_args_is_help=True)
 
 SessionId = Annotated[str, typer.Argument(metavar="ID", help="The session's id.")]
 SessionIds = Annotated[list[str], typer.Argument(metavar="ID…", help="The sessions' ids.")]
 Since = typer.Option(parser=past, metavar="TIME", help="A time, or how long ago (30d).")
+
+
+def _beginning(text: str) -> int | None:
+    if text in {"start", "now"}:
+        return 0 if text == "start" else None
+    if not (text.isascii() and text.isdecimal()):
+        raise typer.BadParameter(f"{text!r} is neither a version, nor start, nor now")
+    return int(text)
 
 
 class Status(StrEnum):
@@ -91,6 +99,25 @@ def show(
         token_file,
         lambda there: showing.show_session(there, session_id, messages=messages, at_version=at_version),
     )
+
+
+@cli.command()
+def tail(
+    session_id: SessionId,
+    target: Target = DEFAULT_TARGET,
+    token_file: TokenFile = None,
+    after_version: Annotated[
+        int | None,
+        typer.Option(
+            "--from", parser=_beginning, metavar="VERSION|start|now", help="Behind which version. (default: now)"
+        ),
+    ] = None,
+) -> None:
+    """Follow a session live, across restarts of servers. Piped, it gives a JSON object a commit.
+
+    Ctrl-C ends it, with exit code 130.
+    """
+    run(target, token_file, lambda there: tailing.tail_session(there, session_id, after_version))
 
 
 @cli.command()

@@ -34,10 +34,15 @@ class Connection:
 
     target: str
     token: str
+    token_file: Path | None = None
 
     def client(self, timeout: timedelta = _TIMEOUT) -> Client:
         """A client; `timeout` is what a call may take, all attempts together."""
-        return Client(self.target, token=self.token, timeout=timeout)
+        return Client(self.target, token=self.token if self.token_file is None else self._fresh_token, timeout=timeout)
+
+    def _fresh_token(self) -> str:
+        """Who follows a session for days finds a fresh token in the file when the first one has expired."""
+        return read_token(self.token_file)
 
     @property
     def subject(self) -> str:
@@ -53,7 +58,7 @@ def connection(target: str, token_file: Path | None) -> Connection:
         raise Refused(
             f"there is no token: set {TOKEN_VARIABLE}, or name a file with --token-file", exit_code=EXIT_USAGE
         )
-    return Connection(target, token)
+    return Connection(target, token, token_file)
 
 
 def read_token(token_file: Path | None) -> str:

@@ -51,7 +51,7 @@ def _print(found: GetSessionResponse, out: Console) -> None:
         older = found.messages[0].seq > 1
         first, last = found.messages[0].seq, found.messages[-1].seq
         title = f"Messages {first} to {last}" if older else "Messages"
-        out.print(Panel(Group(*(_message(message) for message in found.messages)), title=title))
+        out.print(Panel(Group(*map(message_text, found.messages)), title=title))
     if found.truncated:
         out.print("Not all of it had room in one answer: `lockstitch sessions export` gives everything.")
 
@@ -106,14 +106,20 @@ def _calls(calls: list[ToolCall]) -> Table:
         table.add_row(
             on_one_line(call.call_id),
             on_one_line(call.name),
-            ToolCallStatus.Name(call.status).removeprefix("TOOL_CALL_STATUS_").replace("_", " ").lower(),
+            call_status(call),
             moment(since),
             on_one_line(call.arguments_json, _BODY_CHARACTERS),
         )
     return table
 
 
-def _message(message: Message) -> Text:
+def call_status(call: ToolCall) -> str:
+    """A tool call's status as people write it."""
+    return ToolCallStatus.Name(call.status).removeprefix("TOOL_CALL_STATUS_").replace("_", " ").lower()
+
+
+def message_text(message: Message) -> Text:
+    """A message for people: who said it, when, and its parts."""
     name = Role.Name(message.role).removeprefix("ROLE_").lower()
     by = f" ({on_one_line(message.author)})" if message.author else ""
     answered = f" for {on_one_line(message.call_id)}" if message.call_id else ""
