@@ -78,6 +78,8 @@ def _keepalive(settings: Settings) -> tuple[tuple[str, int], ...]:
     return (
         ("grpc.keepalive_time_ms", interval),
         ("grpc.keepalive_timeout_ms", interval),
+        # One ping is on its way at a time. Those of gRPC's own, that measure the connection, are given a minute.
+        ("grpc.http2.ping_timeout_ms", interval),
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.min_recv_ping_interval_without_data_ms", _PING_INTERVAL_MIN_MILLISECONDS),
     )
