@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import signal
 import sys
 import time
 from pathlib import Path
@@ -23,6 +24,8 @@ SECONDS_MAX = 1200
 
 async def measure(*, quick: bool) -> Results:
     """Run every measure on one stage; `quick` looks whether they run, at numbers that mean nothing."""
+    # Told to end, it ends what it started.
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _this_task().cancel)
     async with asyncio.timeout(SECONDS_MAX), made_stage() as stage:
         results = Results(machine(await stage.database.version()), commit())
         print(f"{results.commit} on {results.machine}\n", flush=True)
@@ -39,6 +42,13 @@ async def measure(*, quick: bool) -> Results:
         )
         results.add(*await many_appends(stage, appends=5_000 if quick else 100_000))
     return results
+
+
+def _this_task() -> "asyncio.Task[object]":
+    task = asyncio.current_task()
+    if task is None:
+        raise AssertionError  # a coroutine runs in one
+    return task
 
 
 def main() -> int:
