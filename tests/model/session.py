@@ -72,8 +72,6 @@ class State:
 
     def _store(self, message: Message, given: Given, call_id: str) -> Message:
         place = sum(stored.version == self.head.version for stored in self.messages)
-        if message.message_id and message.message_id in [stored.message_id for stored in self.messages]:
-            raise Refused("MESSAGE_ID_EXISTS")
         self.head.last_seq += 1
         self.head.message_count += 1
         stored = Message.FromString(message.SerializeToString())

@@ -158,6 +158,9 @@ def write(state: State, request: Any, given: Given) -> tuple[ToolCall | None, bo
             state.record(change, given)
         else:
             state.change_call(change, given)
+    own_ids = [message.message_id for message in state.messages if message.message_id]
+    if len(set(own_ids)) < len(own_ids):
+        raise Refused("MESSAGE_ID_EXISTS")
     if (memory_change := memory_change_of(request)) is not None:
         state.remember(memory_change)
     return None, not all(stored)

@@ -38,10 +38,11 @@ objects = st.dictionaries(st.sampled_from((*KEYS, "goal ", "x")), values, max_si
 )
 texts = st.sampled_from(("", "hi", "hello there", "naïve — \U0001f600", "a\nb"))
 call_ids = st.sampled_from(CALL_IDS)
+NO_JSON = ("", "{", "NaN", '"\\ud800"', "[" * 513 + "]" * 513)
 
 
 def _rarely(strategy: st.SearchStrategy[Any], otherwise: Any) -> st.SearchStrategy[Any]:
-    return st.integers(0, 5).flatmap(lambda n: strategy if n == 0 else st.just(otherwise))
+    return st.integers(0, 5).flatmap(lambda n: strategy if n == 3 else st.just(otherwise))
 
 
 tool_calls = st.builds(m.ToolCallPart, call_id=call_ids, name=st.sampled_from(NAMES), arguments_json=values)
@@ -55,7 +56,7 @@ results = st.one_of(
     st.builds(m.ToolResultPart, text=texts, is_error=st.booleans()),
     st.builds(m.ToolResultPart, is_error=st.booleans()),
 )
-message_ids = _rarely(st.sampled_from(("m1", "m2", "m3")), "")
+message_ids = _rarely(st.sampled_from(tuple(f"m{number}" for number in range(12))), "")
 
 user_messages = st.builds(
     m.Message,
@@ -175,3 +176,16 @@ def endings(draw: st.DrawFn) -> dict[str, Any]:
         "error": draw(st.sampled_from(("", "lost"))),
         "result_json": draw(st.sampled_from(("", "1"))),
     }
+
+
+@st.composite
+def new_calls(draw: st.DrawFn) -> t.ToolCallChange:
+    """A call that no message makes, which may have ended already."""
+    change = t.ToolCallChange(call_id=draw(call_ids), name=draw(st.sampled_from(NAMES)), arguments_json=draw(values))
+    if draw(st.booleans()):
+        change.status = draw(open_statuses)
+    else:
+        change.MergeFrom(t.ToolCallChange(**draw(endings())))
+        ended = t.TOOL_CALL_STATUS_FAILED if change.error else t.TOOL_CALL_STATUS_SUCCEEDED
+        change.status = change.status or ended
+    return change
