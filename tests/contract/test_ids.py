@@ -89,6 +89,13 @@ async def test_server_made_ids_are_the_servers(engine: Rpc, create: Create) -> N
     await engine.Append(session_id=session_id, create_if_missing={}, messages=[said("x")])
 
 
+async def test_nobody_appends_to_another_users_session_by_creating_it(engine: Rpc, create: Create) -> None:
+    for session_id in (await create(user_id="u1"), await create(session_id=fresh(), user_id="u1")):
+        others = engine.Append(session_id=session_id, create_if_missing={"user_id": "u2"}, messages=[said("x")])
+        assert (await refusal(others)).reason == "SESSION_EXISTS"
+        await engine.Append(session_id=session_id, create_if_missing={"user_id": "u1"}, messages=[said("x")])
+
+
 async def test_a_message_id_is_used_once_in_its_session_for_good(engine: Rpc, create: Create) -> None:
     session_id, other = await create(messages=[said("x", message_id="mine")]), await create()
     for batch, field in (

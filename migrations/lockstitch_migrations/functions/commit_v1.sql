@@ -5,7 +5,7 @@
 -- an exception. A request_id that was committed before gives its receipt again, whatever became of the session since.
 --
 -- p_owner: the user who must own the session; null for callers who reach their whole tenant.
--- p_create: 0 never, 1 if missing, 2 must not exist.
+-- p_create: 0 never, 1 if missing, 2 must not exist. p_user: whose session it becomes, and whose an existing one must be.
 -- Ledger steps (p_op): 1 record, 2 answered by a message of the caller, 3 update, 4 complete. The message that a step 4 names is
 -- the result it writes, and is stored only for a call that a message made.
 --
@@ -89,9 +89,12 @@ begin
     if not v_created then
         if v_session.session_id is distinct from p_session_id
             or v_session.user_id <> p_owner
-            or (p_create > 0 and p_user <> '' and v_session.user_id <> p_user)
         then
             r_outcome := case when p_create > 0 then 'session_exists' else 'session_not_found' end;
+            return;
+        end if;
+        if p_user <> '' and v_session.user_id <> p_user then
+            r_outcome := 'session_exists';
             return;
         end if;
 

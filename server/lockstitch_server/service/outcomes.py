@@ -59,8 +59,9 @@ def refusal(report: ChangeReport, change: Change, content: Content) -> Lockstitc
 
 
 def _session_exists(_: ChangeReport, change: Change, __: Content) -> LockstitchError:
-    # A server-made id is a function of the request_id: meeting other content there is a reuse.
-    return RequestIdReused() if ids.is_server_session_id(change.session.session_id) else SessionExists()
+    # A server-made id is a function of the request_id: to create with it and to meet other content is a reuse.
+    reused = change.method is Method.CREATE_SESSION and ids.is_server_session_id(change.session.session_id)
+    return RequestIdReused() if reused else SessionExists()
 
 
 def _session_conflict(report: ChangeReport, change: Change, _: Content) -> LockstitchError:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import asyncpg
 
+from lockstitch_server import ids
 from lockstitch_server.errors import CommitOutcomeUnknown, DatabaseUnavailable, Overloaded
 from lockstitch_server.model import (
     Change,
@@ -55,8 +56,10 @@ class Writer:
         self._queries = queries.load()
 
     async def append(self, change: Change, content: Content, create: NewSession | None = None) -> ChangeReport:
-        """Make a commit of content; `create` is what a missing session becomes."""
-        return await self._commit("append", change, content, create, CREATE_IF_MISSING if create else CREATE_NEVER)
+        """Make a commit of content; `create` is what a missing session becomes, unless only the server gives its id."""
+        may_create = create is not None and not ids.is_server_session_id(change.session.session_id)
+        mode = CREATE_IF_MISSING if may_create else CREATE_NEVER
+        return await self._commit("append", change, content, create, mode)
 
     async def create_session(self, change: Change, new: NewSession, content: Content) -> ChangeReport:
         """Make a session's first commit."""

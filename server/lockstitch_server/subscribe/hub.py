@@ -147,7 +147,8 @@ class Hub:
             try:
                 await self._poll()
             except LockstitchError as error:
-                _log.warning("subscribed sessions could not be looked at", reason=error.reason)
+                if self._feeds:
+                    _log.warning("subscribed sessions could not be looked at", reason=error.reason)
             except Exception:  # noqa: BLE001 - streams rely on the next look, whatever was wrong with this one
                 _log.exception("subscribed sessions could not be looked at")
 

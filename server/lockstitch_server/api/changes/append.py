@@ -33,12 +33,9 @@ def append(request: pb.AppendRequest, requests: Requests) -> tuple[Change, Conte
 
     request_id = requests.request_id(request.request_id)
     ref = requests.ref(request.session_id)
-    if create is not None:
-        # A missing session is not created under an id that only the server gives.
-        if ids.is_server_session_id(request.session_id):
-            create = None
-        else:
-            policy.require(principal, Claim.CHOOSE_SESSION_ID, "session_id")
+    # Under an id that only the server gives nothing is created, so nobody chose one.
+    if create is not None and not ids.is_server_session_id(request.session_id):
+        policy.require(principal, Claim.CHOOSE_SESSION_ID, "session_id")
     if not request.messages and not request.tool_calls and not request.HasField("memory_change"):
         raise InvalidField("messages", "is required unless tool_calls or memory_change is given")
     contents.forget_output(request)
