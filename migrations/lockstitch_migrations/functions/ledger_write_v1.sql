@@ -299,37 +299,37 @@ create function lockstitch.write_ledger_v1(
     p_plan lockstitch.ledger_plan_v1
 ) returns void language plpgsql as $$
 begin
-    insert into lockstitch.tool_calls_history (
-        session_key, requested_version, position, part_index, version, until_version, message_seq, result_seq, ended_version,
-        create_time, start_time, end_time, status, tenant_id, call_id, name, arguments_digest, outcome_digest, detail,
-        arguments, result
-    )
-    select c.session_key, c.requested_version, c.position, c.part_index, c.version, p_version, c.message_seq, c.result_seq,
-        c.ended_version, c.create_time, c.start_time, c.end_time, c.status, c.tenant_id, c.call_id, c.name, c.arguments_digest,
-        c.outcome_digest, c.detail, c.arguments, c.result
-    from generate_subscripts(p_plan.t_version, 1) as j
-    join lockstitch.tool_calls c
-        on c.session_key = p_session_key and c.tenant_id = p_tenant
-        and c.requested_version = p_plan.t_version[j] and c.position = p_plan.t_position[j]
-    where p_plan.t_changed[j] and not p_plan.t_new[j];
+    -- One by one: a join would be planned once for few calls, and might read all of a session's.
+    for j in 1 .. coalesce(cardinality(p_plan.t_version), 0) loop
+        continue when p_plan.t_new[j] or not p_plan.t_changed[j];
+        insert into lockstitch.tool_calls_history (
+            session_key, requested_version, position, part_index, version, until_version, message_seq, result_seq,
+            ended_version, create_time, start_time, end_time, status, tenant_id, call_id, name, arguments_digest,
+            outcome_digest, detail, arguments, result
+        )
+        select c.session_key, c.requested_version, c.position, c.part_index, c.version, p_version, c.message_seq, c.result_seq,
+            c.ended_version, c.create_time, c.start_time, c.end_time, c.status, c.tenant_id, c.call_id, c.name,
+            c.arguments_digest, c.outcome_digest, c.detail, c.arguments, c.result
+        from lockstitch.tool_calls c
+        where c.session_key = p_session_key and c.tenant_id = p_tenant
+            and c.requested_version = p_plan.t_version[j] and c.position = p_plan.t_position[j];
 
-    update lockstitch.tool_calls c set
-        version = p_version,
-        status = p_plan.t_status[j],
-        result_seq = case
-            when p_plan.t_result[j] is null then c.result_seq
-            else coalesce(p_seqs[p_plan.t_result[j]], p_last_seq + p_plan.t_result[j])
-        end,
-        start_time = case when p_plan.t_started[j] then coalesce(c.start_time, p_now) else c.start_time end,
-        ended_version = case when p_plan.t_ended[j] then p_version else c.ended_version end,
-        end_time = case when p_plan.t_ended[j] then p_now else c.end_time end,
-        outcome_digest = p_plan.t_outcome[j],
-        detail = p_plan.t_detail[j],
-        result = p_plan.t_own_result[j]
-    from generate_subscripts(p_plan.t_version, 1) as j
-    where p_plan.t_changed[j] and not p_plan.t_new[j]
-        and c.session_key = p_session_key and c.tenant_id = p_tenant
-        and c.requested_version = p_plan.t_version[j] and c.position = p_plan.t_position[j];
+        update lockstitch.tool_calls c set
+            version = p_version,
+            status = p_plan.t_status[j],
+            result_seq = case
+                when p_plan.t_result[j] is null then c.result_seq
+                else coalesce(p_seqs[p_plan.t_result[j]], p_last_seq + p_plan.t_result[j])
+            end,
+            start_time = case when p_plan.t_started[j] then coalesce(c.start_time, p_now) else c.start_time end,
+            ended_version = case when p_plan.t_ended[j] then p_version else c.ended_version end,
+            end_time = case when p_plan.t_ended[j] then p_now else c.end_time end,
+            outcome_digest = p_plan.t_outcome[j],
+            detail = p_plan.t_detail[j],
+            result = p_plan.t_own_result[j]
+        where c.session_key = p_session_key and c.tenant_id = p_tenant
+            and c.requested_version = p_plan.t_version[j] and c.position = p_plan.t_position[j];
+    end loop;
 
     insert into lockstitch.tool_calls (
         session_key, requested_version, position, part_index, version, message_seq, result_seq, ended_version, create_time,

@@ -1,5 +1,5 @@
 -- A session as it was after the commit p_version, for answers and replays. Volatile, so that it sees what an earlier part of its
--- statement wrote.
+-- statement wrote. Planned anew at each call: on a small log the index by request_id looks as good as the one by version.
 create function lockstitch.session_at_v1(
     p_tenant text, p_session_key uuid, p_version bigint,
     out s_session_id text, out s_user_id text, out s_agent text, out s_create_time timestamptz, out s_version bigint,
@@ -7,7 +7,7 @@ create function lockstitch.session_at_v1(
     out s_last_activity_time timestamptz, out s_status smallint, out s_close_time timestamptz, out s_close_reason text,
     out s_expire_time timestamptz, out s_idle_ttl interval, out s_title text, out s_label_keys text[],
     out s_label_values text[], out s_metadata bytea
-) returns setof record language plpgsql volatile as $$
+) returns setof record language plpgsql volatile set plan_cache_mode = force_custom_plan as $$
 begin
     perform set_config('app.tenant', p_tenant, true);
     return query
@@ -269,7 +269,10 @@ begin
     if v_rarest is not null and p_user is not null then
         select count(*) into v_having
         from (
-            select from lockstitch.sessions s where s.tenant_id = p_tenant and s.user_id = p_user limit v_fewest
+            select
+            from lockstitch.sessions s
+            where s.tenant_id = p_tenant and s.user_id = p_user and s.activity_minute >= 0
+            limit v_fewest
         ) as n;
         if v_having < v_fewest then
             v_rarest := null;
@@ -343,6 +346,7 @@ begin
                         -- Nobody used it before it was there.
                         and (p_created_after is null or s.activity_minute >= lockstitch.minute_v1(p_created_after))
                         and (p_active_before is null or s.activity_minute <= lockstitch.minute_v1(p_active_before))
+                        and s.activity_minute >= 0
                         and s.activity_minute <= p_cursor_minute
                         and (s.activity_minute, s.last_activity_time, s.session_id)
                             < (p_cursor_minute, p_cursor_time, p_cursor_id)

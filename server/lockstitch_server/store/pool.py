@@ -127,8 +127,10 @@ class Pool:
                     "statement_timeout": str(int(self._statement_timeout.total_seconds() * 1000)),
                     "timezone": "UTC",
                     "jit": "off",
-                    # A plan made while the tables were empty is kept: it must not read them whole when they are full.
+                    # A plan made while the tables were empty is kept: it must not read them whole when they are full,
+                    # nor all rows of a session through a bitmap, which on one page is the cheapest of all.
                     "enable_seqscan": "off",
+                    "enable_bitmapscan": "off",
                     "enable_hashjoin": "off",
                     "enable_mergejoin": "off",
                 },
