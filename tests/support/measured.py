@@ -1,8 +1,10 @@
 """What a statement does in the database: which tables and indexes it reads, and how many pages."""
 
+import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -12,11 +14,24 @@ import orjson
 from lockstitch_server.store import queries
 from lockstitch_server.store.pool import Pool
 from support.databases import Database
+from support.waiting import POLL_SECONDS
 
-SCANS = """
-    select relname || ' read whole' as what, seq_scan as times from pg_stat_user_tables where schemaname = 'lockstitch'
+ALONE_SECONDS_MAX = 20
+WHOLE = " read whole"
+SCANS = f"""
+    select relname || '{WHOLE}' as what, seq_scan as times from pg_stat_user_tables
+    where schemaname = 'lockstitch' and relname not in ('store', 'migrations')
     union all
-    select indexrelname, idx_scan from pg_stat_user_indexes where schemaname = 'lockstitch'
+    select indexrelname, idx_scan from pg_stat_user_indexes
+    where schemaname = 'lockstitch' and relname not in ('store', 'migrations')
+"""
+PAGES = """
+    select relname as what,
+        coalesce(heap_blks_read, 0) + coalesce(heap_blks_hit, 0) + coalesce(idx_blks_read, 0)
+        + coalesce(idx_blks_hit, 0) + coalesce(toast_blks_read, 0) + coalesce(toast_blks_hit, 0)
+        + coalesce(tidx_blks_read, 0) + coalesce(tidx_blks_hit, 0) as times
+    from pg_statio_user_tables
+    where schemaname = 'lockstitch'
 """
 
 
@@ -42,11 +57,24 @@ class Measured:
             counted.append(explained["Plan"]["Shared Hit Blocks"] + explained["Plan"]["Shared Read Blocks"])
         return counted[-1]
 
+    async def work(self, call: Callable[[], Awaitable[object]]) -> "Work":
+        """Do something on the pool's connection, and say what it read."""
+        scans, pages = await self._counted(SCANS), await self._counted(PAGES)
+        await call()
+        return Work(scans=await self._counted(SCANS) - scans, pages=(await self._counted(PAGES) - pages).total())
+
     async def scans(self, query: str, *args: object) -> Counter[str]:
         """Count the scans that a query makes, by index, and of tables read whole."""
-        before = await self._scans()
-        await self.fetch(query, *args)
-        return await self._scans() - before
+        return (await self.work(lambda: self.fetch(query, *args))).scans
+
+    async def alone(self) -> None:
+        """Wait until nobody else is connected to the database, whose reads would be counted, too."""
+        others = "select count(*) from pg_stat_activity where datname = current_database() and backend_type = $1"
+        async with asyncio.timeout(ALONE_SECONDS_MAX):
+            while (await self._database.as_superuser(f"{others} and pid <> pg_backend_pid()", "client backend"))[0][
+                0
+            ] > 1:
+                await asyncio.sleep(POLL_SECONDS)
 
     async def statements(self) -> list[str]:
         """Give a list that every further statement is written to."""
@@ -56,10 +84,23 @@ class Measured:
         connection.add_query_logger(lambda record: said.append(record.query))
         return said
 
-    async def _scans(self) -> Counter[str]:
+    async def _counted(self, sql: str) -> Counter[str]:
         await self.pool.fetch("select pg_stat_force_next_flush()")
-        rows = await self._database.as_superuser(SCANS)
+        rows = await self._database.as_superuser(sql)
         return Counter({row["what"]: row["times"] for row in rows})
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What was read: scans by index, and of tables read whole; and how many pages of tables and indexes."""
+
+    scans: Counter[str]
+    pages: int
+
+    @property
+    def whole(self) -> list[str]:
+        """Name the tables that were read whole."""
+        return [what for what in self.scans if what.endswith(WHOLE)]
 
 
 @asynccontextmanager
