@@ -11,12 +11,15 @@ import uvloop
 
 from contention import one_session
 from endurance import many_appends
+from fan_out import to_many_readers
 from flatness import read_and_append
 from import_speed import import_against_append
 from results import Results, commit, machine
 from round_trips import of_each_call
 from stage import made_stage
+from streams import beside_writers, idle
 from throughput import append_against_echo
+from wake_up import across_processes
 
 SECONDS_MAX = 1200
 """On a quiet machine it takes two to three minutes; others may be at work."""
@@ -37,6 +40,14 @@ async def measure(*, quick: bool) -> Results:
                 stage, long=500 if quick else 5000, rounds=3 if quick else 15, calls=40 if quick else 200
             )
         )
+        results.add(*await idle(stage))
+        results.add(*await beside_writers(stage, rounds=3 if quick else 15, calls=500 if quick else 2000))
+        results.add(
+            *await to_many_readers(
+                stage, rounds=3 if quick else 15, commits=20 if quick else 200, echoes=500 if quick else 4000
+            )
+        )
+        results.add(*await across_processes(stage, calls=20 if quick else 200))
         results.add(
             *await import_against_append(stage, messages=5_000 if quick else 100_000, appends=1_000 if quick else 8_000)
         )
