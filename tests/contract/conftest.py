@@ -57,20 +57,23 @@ async def call_as(shared_servers: tuple[ServerProcess, ServerProcess], tenant: s
         yield caller
 
 
+# Callers belong to the loop that makes them, so the fixtures that make them run in it.
+
+
 @pytest.fixture
-def engine(call_as: As) -> Rpc:
+async def engine(call_as: As) -> Rpc:
     """An engine of the test's tenant."""
     return call_as("engine-1", "engine")
 
 
 @pytest.fixture
-def engines(call_as: As, engine: Rpc) -> tuple[Rpc, Rpc]:
+async def engines(call_as: As, engine: Rpc) -> tuple[Rpc, Rpc]:
     """The engine, and one more that calls the other server process."""
     return engine, call_as("engine-2", "engine", server=1)
 
 
 @pytest.fixture
-def user(call_as: As) -> Rpc:
+async def user(call_as: As) -> Rpc:
     """The user u1 of the test's tenant."""
     return call_as("u1")
 
