@@ -32,7 +32,7 @@ def low_server(shared_database: Database, start_server: Callable[..., ServerProc
 
 
 @pytest.fixture
-def low(call_as: As, low_server: ServerProcess) -> Rpc:
+async def low(call_as: As, low_server: ServerProcess) -> Rpc:
     """An engine that calls it."""
     return call_as("e", "engine", to=low_server)
 

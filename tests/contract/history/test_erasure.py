@@ -35,7 +35,7 @@ Fill: TypeAlias = Callable[[Rpc, str, str], Awaitable[Any]]
 
 
 @pytest.fixture
-def engine(call_as: As, server: ServerProcess) -> Rpc:
+async def engine(call_as: As, server: ServerProcess) -> Rpc:
     """An engine at a server on the module's own database, which is small enough to be read whole."""
     return call_as("engine-1", "engine", to=server)
 
