@@ -1,0 +1,62 @@
+-- Spreads the store over the nodes of a Citus cluster: a session's rows lie together, on the node of its session_key. Run once on
+-- the coordinator, as the owner, after `lockstitch-server migrate` on an empty database. The tests check that every table
+-- of sessions is named here; they do not run it, since no registry has Citus.
+--
+-- `store` and `migrations` stay on the coordinator. Lists over sessions (list_sessions_v1, session_versions_v1) ask all nodes.
+
+select create_distributed_table('lockstitch.sessions', 'session_key');
+select create_distributed_table('lockstitch.session_details', 'session_key', colocate_with => 'lockstitch.sessions');
+select create_distributed_table('lockstitch.session_details_history', 'session_key', colocate_with => 'lockstitch.sessions');
+select create_distributed_table('lockstitch.session_labels', 'session_key', colocate_with => 'lockstitch.sessions');
+select create_distributed_table('lockstitch.commits', 'session_key', colocate_with => 'lockstitch.sessions');
+select create_distributed_table('lockstitch.messages', 'session_key', colocate_with => 'lockstitch.sessions');
+select create_distributed_table('lockstitch.messages_history', 'session_key', colocate_with => 'lockstitch.sessions');
+select create_distributed_table('lockstitch.memory', 'session_key', colocate_with => 'lockstitch.sessions');
+select create_distributed_table('lockstitch.memory_history', 'session_key', colocate_with => 'lockstitch.sessions');
+select create_distributed_table('lockstitch.tool_calls', 'session_key', colocate_with => 'lockstitch.sessions');
+select create_distributed_table('lockstitch.tool_calls_history', 'session_key', colocate_with => 'lockstitch.sessions');
+
+-- What a call runs goes to the node of its session.
+select create_distributed_function(p.oid::regprocedure, 'p_session_key', colocate_with => 'lockstitch.sessions')
+from pg_proc p
+where p.pronamespace = 'lockstitch'::regnamespace
+    and p.proname in (
+        'commit_v1',
+        'get_session_at_v1',
+        'get_session_v1',
+        'list_commits_v1',
+        'list_memory_versions_v1',
+        'list_messages_v1',
+        'list_messages_with_removed_v1',
+        'list_tool_calls_v1',
+        'memory_at_v1',
+        'memory_keys_v1',
+        'messages_of_commits_v1',
+        'remove_messages_v1',
+        'removed_messages_v1',
+        'session_at_v1',
+        'set_status_v1',
+        'tool_calls_at_v1',
+        'update_message_v1',
+        'update_session_v1'
+    );
+
+-- What those call is there on every node.
+select create_distributed_function(p.oid::regprocedure)
+from pg_proc p
+where p.pronamespace = 'lockstitch'::regnamespace
+    and p.proname in (
+        'begin_change_v1',
+        'commit_details_v1',
+        'erase_messages_v1',
+        'message_at_v1',
+        'minute_v1',
+        'plan_ledger_v1',
+        'plan_memory_v1',
+        'session_expired_v1',
+        'session_shown_v1',
+        'take_messages_v1',
+        'tool_calls_with_bodies_v1',
+        'write_ledger_v1',
+        'write_memory_v1'
+    );
