@@ -41,6 +41,25 @@ class Database:
         updated = await self._number(f"select n_tup_upd {of_sessions}")
         return updated, await self._number(f"select n_tup_hot_upd {of_sessions}")
 
+    async def spread_activity(self, user_id: str, days: int) -> None:
+        """Have a user's sessions been used at times spread over so many days."""
+        await self._move_activity(user_id, "now() - random() * make_interval(days => $2)", days)
+
+    async def gather_activity(self, user_id: str) -> None:
+        """Have all of a user's sessions been used within the minute that has passed."""
+        await self._move_activity(user_id, "date_trunc('minute', now()) - random() * make_interval(secs => $2)", 59)
+
+    async def _move_activity(self, user_id: str, to: str, by: int) -> None:
+        await self._connection.execute(
+            f"with moved as (select session_key, {to} as at from lockstitch.sessions where user_id = $1)"  # noqa: S608
+            " update lockstitch.sessions s"
+            " set last_activity_time = m.at, activity_minute = lockstitch.minute_v1(m.at)"
+            " from moved m where s.session_key = m.session_key",
+            user_id,
+            by,
+        )
+        await self._connection.execute("vacuum analyze lockstitch.sessions")
+
     async def _number(self, query: str) -> int:
         return int(await self._connection.fetchval(query))
 

@@ -14,6 +14,7 @@ from endurance import many_appends
 from fan_out import to_many_readers
 from flatness import read_and_append
 from import_speed import import_against_append
+from lists import sessions_and_removals
 from results import Results, commit, machine
 from round_trips import of_each_call
 from stage import made_stage
@@ -38,6 +39,15 @@ async def measure(*, quick: bool) -> Results:
         results.add(
             *await read_and_append(
                 stage, long=500 if quick else 5000, rounds=3 if quick else 15, calls=40 if quick else 200
+            )
+        )
+        results.add(
+            *await sessions_and_removals(
+                stage,
+                sessions=500 if quick else 10_000,
+                removals=500 if quick else 10_000,
+                rounds=3 if quick else 15,
+                calls=10 if quick else 40,
             )
         )
         results.add(*await idle(stage))
