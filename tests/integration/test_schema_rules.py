@@ -200,8 +200,10 @@ async def test_there_are_no_triggers_and_no_identity_columns(database: Database)
     )
     identities = await database.as_superuser(
         """
-        select attname from pg_attribute
-        where attrelid in (select oid from pg_class where relnamespace = 'lockstitch'::regnamespace) and attidentity <> ''
+        select attname
+        from pg_attribute
+        where attrelid in (select oid from pg_class where relnamespace = 'lockstitch'::regnamespace)
+            and attidentity <> ''
         """
     )
     assert (triggers, identities) == ([], [])

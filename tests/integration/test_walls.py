@@ -58,7 +58,7 @@ async def app(database: Database) -> AsyncIterator["asyncpg.Connection[Any]"]:
 async def test_the_servers_roles_own_nothing_and_pass_no_wall(
     database: Database, app: "asyncpg.Connection[Any]"
 ) -> None:
-    login, role = await app.fetchrow("select session_user::text, current_user::text") or ()
+    login, role = await app.fetchval("select array[session_user::text, current_user::text]")
     assert role == "lockstitch_app"
     rows = await database.as_superuser(
         """
@@ -87,6 +87,16 @@ async def test_without_a_tenant_there_are_no_rows(app: "asyncpg.Connection[Any]"
     assert await app.execute(f"update lockstitch.{table} set tenant_id = tenant_id") == "UPDATE 0"
 
 
+FORGED = "json_populate_record(null::lockstitch.{}, (to_jsonb(t) || jsonb_build_object('tenant_id', 't2'))::json)"
+"""A row of ours, said to be theirs."""
+
+
+async def as_first_tenant(app: "asyncpg.Connection[Any]", sql: str) -> None:
+    async with app.transaction():
+        await app.execute("select set_config('app.tenant', 't1', true)")
+        await app.execute(sql)
+
+
 @pytest.mark.parametrize("table", TABLES)
 async def test_another_tenants_rows_are_not_there_and_cannot_be_made(
     database: Database, app: "asyncpg.Connection[Any]", table: str
@@ -100,20 +110,13 @@ async def test_another_tenants_rows_are_not_there_and_cannot_be_made(
         assert changed == "UPDATE 0"
     for forged in (
         f"update lockstitch.{table} set tenant_id = 't2'",
-        f"insert into lockstitch.{table} select (json_populate_record(null::lockstitch.{table}, {OTHERS})).* "
-        f"from lockstitch.{table} t limit 1",
+        f"insert into lockstitch.{table} select ({FORGED.format(table)}).* from lockstitch.{table} t limit 1",
     ):
         with pytest.raises(asyncpg.InsufficientPrivilegeError, match="row-level security"):
-            async with app.transaction():
-                await app.execute("select set_config('app.tenant', 't1', true)")
-                await app.execute(forged)
+            await as_first_tenant(app, forged)
     assert theirs == await database.as_superuser(
         f"select t::text from lockstitch.{table} t where tenant_id = 't2' order by 1"
     )
-
-
-OTHERS = '(to_jsonb(t) || \'{"tenant_id": "t2"}\')::json'
-"""A row of ours, said to be theirs."""
 
 
 async def test_the_log_and_the_histories_are_not_deleted_from(app: "asyncpg.Connection[Any]") -> None:
