@@ -5,10 +5,11 @@ from lockstitch_server.model import Change, Commit, Content, Message, Method
 from lockstitch_server.store.results import ChangeReport
 
 
-def commit(change: Change, content: Content, report: ChangeReport) -> Commit | None:
+def commit(change: Change, content: Content | None, report: ChangeReport) -> Commit | None:
     """The commit as the log has it; None where the ledger, memory or a new session has a part in it."""
-    plain = change.method is Method.APPEND and not content.ledger and content.memory is None and report.version > 1
-    if not plain or report.commit_time is None:
+    if content is None or content.ledger or content.memory is not None:
+        return None
+    if change.method is not Method.APPEND or report.version == 1 or report.commit_time is None:
         return None
     key, first_seq = change.session.key, report.last_seq - report.new_messages + 1
     return Commit(

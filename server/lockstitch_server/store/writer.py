@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import asyncpg
 
@@ -44,11 +45,11 @@ class Writer:
         *,
         session_messages_max: int,
         memory_bytes_max: int,
-        committed: Callable[[SessionKey, Commit | None], None],
+        committed: Callable[[SessionKey, Callable[[], Commit | None]], None],
     ) -> None:
         """The limits are those that must be checked under the session's lock.
 
-        `committed` is told of each commit, and given it where it is known without being read.
+        `committed` is told of each commit, and how to have it where it is known without being read.
         """
         self._pool = pool
         self._committed = committed
@@ -207,8 +208,8 @@ class Writer:
 
     def _told(self, change: Change, report: ChangeReport, content: Content | None = None) -> ChangeReport:
         if report.outcome == "committed":
-            commit = None if content is None else known.commit(change, content, report)
-            self._committed(change.session.key, commit)
+            # Made only where somebody follows the session.
+            self._committed(change.session.key, partial(known.commit, change, content, report))
         return report
 
     async def _execute(self, query: str, *args: object) -> asyncpg.Record:

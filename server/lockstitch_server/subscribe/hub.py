@@ -72,11 +72,13 @@ class Hub:
         self.draining = True
         self._wake_streams()
 
-    def committed(self, key: SessionKey, commit: Commit | None) -> None:
-        """Pass on a commit of this process; None where it has to be read to be known."""
+    def committed(self, key: SessionKey, known: Callable[[], Commit | None]) -> None:
+        """Pass on a commit of this process; `known` gives None where it has to be read to be known."""
         feed = self._feeds.get(key)
-        if feed is not None and (commit is None or feed.reading or not feed.give(commit)):
-            self._wake(key)
+        if feed is not None:
+            commit = None if feed.reading else known()
+            if commit is None or not feed.give(commit):
+                self._wake(key)
         self._wake_ups.announce(key)
 
     @contextmanager
