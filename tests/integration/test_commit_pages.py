@@ -1,4 +1,4 @@
-"""Commits whose tool calls hold large arguments and results of their own: whole, and in pages that a default client takes."""
+"""Commits whose tool calls hold large arguments and results of their own: whole, and in pages of a size to take."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
