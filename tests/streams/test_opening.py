@@ -111,7 +111,7 @@ async def test_another_store_s_epoch_is_refused_and_this_one_s_is_not(one_server
 
 
 async def test_a_refused_stream_does_not_count(make_stage: MakeStage) -> None:
-    stage = make_stage(LOCKSTITCH_STREAMS_MAX="1")
+    stage = await make_stage(LOCKSTITCH_STREAMS_MAX="1")
     session_id = await stage.session()
     for _ in range(3):
         assert (await refused(stage.open(fresh("never-was")))).what == NOT_FOUND

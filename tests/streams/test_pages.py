@@ -16,11 +16,11 @@ BACKLOG = 12
 
 
 @pytest.fixture(params=[1, 2, BACKLOG, BACKLOG + 1])
-def paged(request: pytest.FixtureRequest, make_stage: MakeStage, server: ServerProcess) -> Stage:
+async def paged(request: pytest.FixtureRequest, make_stage: MakeStage, server: ServerProcess) -> Stage:
     """A server whose pages, and windows, hold so many commits, and an ordinary one."""
     size = str(request.param)
     settings = {"LOCKSTITCH_SUBSCRIPTION_PAGE_COMMITS_MAX": size, "LOCKSTITCH_SUBSCRIPTION_WINDOW_COMMITS_MAX": size}
-    stage = make_stage(1, **settings)
+    stage = await make_stage(1, **settings)
     stage.servers.append(server)
     return stage
 
@@ -51,7 +51,9 @@ async def test_pages_of_any_size_leave_nothing_out(paged: Stage) -> None:
 async def test_a_reader_that_is_slower_than_the_writers_is_told_and_loses_nothing(
     make_stage: MakeStage, server: ServerProcess
 ) -> None:
-    stage = make_stage(1, LOCKSTITCH_SUBSCRIPTION_WINDOW_COMMITS_MAX="2", LOCKSTITCH_SUBSCRIPTION_PAGE_COMMITS_MAX="3")
+    stage = await make_stage(
+        1, LOCKSTITCH_SUBSCRIPTION_WINDOW_COMMITS_MAX="2", LOCKSTITCH_SUBSCRIPTION_PAGE_COMMITS_MAX="3"
+    )
     stage.servers.append(server)
     session_id, journal = await stage.session(), Journal()
     readers = [await stage.follow(session_id, targets=[stage.servers[0].target]) for _ in range(2)]

@@ -28,6 +28,11 @@ class Database:
         """Name the database for another login role."""
         return re.sub(r"//.*?@", f"//{role}:{password}@", self.app_url)
 
+    def url_at(self, address: str) -> str:
+        """Name the database, as the app, at another address."""
+        login = re.findall(r"//(.*?)@", self.app_url)[0]
+        return f"postgresql://{login}@{address}/{self.name}?sslmode=disable"
+
     async def as_superuser(self, sql: str, *arguments: object) -> list[Any]:
         """Look behind both walls."""
         return await _fetch(self.superuser_url, sql, *arguments)

@@ -65,8 +65,9 @@ def reliable(history: History) -> Iterator[str]:
             # Where it is not filtered no version may be missing, not even one whose writer never heard of it.
             if version not in given and (known is not None or not stream.roles):
                 yield f"{stream.reader}: {version} was left out on the way to {reached}"
+        begun = {_shown(messages, stream) for messages in journal.begun}
         for commit in stream.commits:
-            if commit.version > 1 and not any(_shown(begun, stream) == _said(commit) for begun in journal.begun):
+            if commit.version > 1 and _said(commit) not in begun:
                 yield f"{stream.reader}: nobody wrote {commit.version}"
     for name, streams in _by_reader(history):
         reached = max((stream.cursor for stream in streams), default=0)

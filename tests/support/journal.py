@@ -70,6 +70,11 @@ class Writer:
         for _ in range(count):
             await self.append(*(Said(role, fresh("said") + padding) for _ in range(messages)))
 
+    async def write_on(self, stop: asyncio.Event) -> None:
+        """Make commits until told to stop, the last one to its end."""
+        while not stop.is_set():
+            await self.write(1)
+
     async def append(self, *messages: Said) -> int:
         """Make one commit, and give its version."""
         request = pb.AppendRequest(session_id=self._session_id, request_id=fresh("request"))

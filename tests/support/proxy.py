@@ -13,8 +13,9 @@ Dial: TypeAlias = Callable[[], Awaitable[Pipe]]
 class Proxy:
     """Stands between two sides of connections."""
 
-    def __init__(self, dial: Dial) -> None:
+    def __init__(self, dial: Dial, only: bytes = b"") -> None:
         self._dial = dial
+        self._only = only
         self._pairs: set[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = set()
         self._serving: set[asyncio.Task[None]] = set()
         self._flows = asyncio.Event()
@@ -70,45 +71,69 @@ class Proxy:
             task.cancel()
         await asyncio.gather(*self._serving, return_exceptions=True)
         for writer in self._kept:
-            writer.transport.abort()
+            await _reset(writer)
 
     async def _serve(self, near_in: asyncio.StreamReader, near_out: asyncio.StreamWriter) -> None:
-        if self.refuses:
-            near_out.transport.abort()
+        first = await near_in.read(_CHUNK_BYTES) if self._only else b""
+        faulty = self._only in first
+        if faulty and self.refuses:
+            await _reset(near_out)
             return
         try:
             far_in, far_out = await self._dial()
         except OSError:
-            near_out.transport.abort()
+            await _reset(near_out)
             return
         pair = (near_out, far_out)
-        self._pairs.add(pair)
-        ways = [asyncio.create_task(self._carry(*way)) for way in ((near_in, far_out), (far_in, near_out))]
+        if faulty:
+            self._pairs.add(pair)
+        carry = self._carry if faulty else _carry_safely
+        ways = [asyncio.create_task(carry(*way)) for way in ((near_in, far_out, first), (far_in, near_out, b""))]
         try:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for way in ways:
                 way.cancel()
-            near_out.transport.abort()
-            if far_out not in self._kept:
-                far_out.transport.abort()
             self._pairs.discard(pair)
             await asyncio.gather(*ways, return_exceptions=True)
+            await _reset(near_out)
+            if far_out not in self._kept:
+                await _reset(far_out)
 
-    async def _carry(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    async def _carry(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, first: bytes) -> None:
         with suppress(OSError):
-            while chunk := await source.read(_CHUNK_BYTES):
+            chunk = first or await source.read(_CHUNK_BYTES)
+            while chunk:
                 await self._flows.wait()
                 if self.delay_seconds:
                     await asyncio.sleep(self.delay_seconds)
                 sink.write(chunk)
                 await sink.drain()
+                chunk = await source.read(_CHUNK_BYTES)
+
+
+async def _carry_safely(source: asyncio.StreamReader, sink: asyncio.StreamWriter, first: bytes) -> None:
+    with suppress(OSError):
+        chunk = first or await source.read(_CHUNK_BYTES)
+        while chunk:
+            sink.write(chunk)
+            await sink.drain()
+            chunk = await source.read(_CHUNK_BYTES)
+
+
+async def _reset(writer: asyncio.StreamWriter) -> None:
+    writer.transport.abort()
+    with suppress(OSError):
+        await writer.wait_closed()
 
 
 @asynccontextmanager
-async def proxy_to(dial: Dial) -> AsyncIterator[Proxy]:
-    """Stand before what `dial` reaches, on a free port of loopback."""
-    proxy = Proxy(dial)
+async def proxy_to(dial: Dial, *, only: bytes = b"") -> AsyncIterator[Proxy]:
+    """Stand before what `dial` reaches, on a free port of loopback.
+
+    With `only`, faults befall none but connections whose first bytes hold these.
+    """
+    proxy = Proxy(dial, only)
     serving = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
     try:
         proxy.port = serving.sockets[0].getsockname()[1]

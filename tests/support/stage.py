@@ -1,6 +1,6 @@
 """Servers on one database, and the writers and readers of a test's own tenant before them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -19,7 +19,7 @@ class Stage:
     def __init__(self, servers: Sequence[ServerProcess], undo: AsyncExitStack) -> None:
         self.servers = list(servers)
         self.tenant = fresh("tenant")
-        self._undo = undo
+        self.undo = undo
         self._callers: dict[tuple[str, str, str], Caller] = {}
 
     def token(self, user: str = "engine-1", role: str = "engine") -> str:
@@ -30,7 +30,7 @@ class Stage:
         key = (target or self.servers[0].target, user, role)
         if key not in self._callers:
             self._callers[key] = Caller(key[0], self.token(user, role))
-            self._undo.push_async_callback(self._callers[key].close)
+            self.undo.push_async_callback(self._callers[key].close)
         return self._callers[key]
 
     def rpc(self, target: str | None = None, *, user: str = "engine-1", role: str = "engine") -> Rpc:
@@ -53,15 +53,15 @@ class Stage:
         """A reader that reads already, and resumes on these servers in turn, on all where none is named."""
         named = targets or [server.target for server in self.servers]
         reader = Reader(named, token or self.token(), session_id, **{"name": fresh("reader")} | asked)
-        return await self._undo.enter_async_context(reader)
+        return await self.undo.enter_async_context(reader)
 
     def open(self, session_id: str, *, token: str | None = None, target: str | None = None, **asked: Any) -> Any:
         """Open a stream and leave it to the test; it is cancelled in the end."""
         channel = self.caller(target).channel
         call = subscribe(channel, token or self.token(), session_id=session_id, **asked)
-        self._undo.callback(call.cancel)
+        self.undo.callback(call.cancel)
         return call
 
 
-MakeStage = Callable[..., Stage]
+MakeStage = Callable[..., Awaitable[Stage]]
 StartServer = Callable[..., ServerProcess]

@@ -164,6 +164,10 @@ class Reader:
         """Wait until the stream stands in the present."""
         await self.until(lambda: "caught_up" in self.stream.kinds, "caught_up")
 
+    async def resumed(self, streams: int) -> None:
+        """Wait until it opened more than so many streams."""
+        await self.until(lambda: len(self.streams) > streams, "another stream")
+
     async def ended(self, seconds: float = 30) -> StreamRecord:
         """Wait until a stream that is not resumed has ended, and give it."""
         task = self._task

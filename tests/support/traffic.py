@@ -1,0 +1,34 @@
+"""Writers that write and readers that read while something breaks."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from support.guarantees import check_guarantees
+from support.journal import Journal, Writer
+from support.streams import Reader
+from support.waiting import until
+
+COMMITS_BEFORE = 10
+COMMITS_AFTER = 10
+
+
+@asynccontextmanager
+async def traffic(journal: Journal, writers: Sequence[Writer], readers: Sequence[Reader]) -> AsyncIterator[None]:
+    """Write before, during and after what the context does; then every reader reads to the end, and is checked."""
+    stop = asyncio.Event()
+    writing = [asyncio.create_task(writer.write_on(stop)) for writer in writers]
+    try:
+        await _more_commits(journal, COMMITS_BEFORE)
+        yield
+        await _more_commits(journal, COMMITS_AFTER)
+    finally:
+        stop.set()
+        await asyncio.gather(*writing)
+    await asyncio.gather(*(reader.reached(journal.last_version, seconds=60) for reader in readers))
+    check_guarantees(journal, readers)
+
+
+async def _more_commits(journal: Journal, count: int) -> None:
+    version = journal.last_version
+    await until(lambda: journal.last_version >= version + count, f"{count} more commits", seconds=60)
