@@ -167,15 +167,27 @@ begin
         where h.session_key = p_session_key and h.tenant_id = p_tenant and h.version between p_first_version and p_last_version
             and h.seq between p_first_seq and p_last_seq
         union all
-        select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body), m.body, null::bigint, false
-        from lockstitch.messages m
-        where m.session_key = p_session_key and m.tenant_id = p_tenant and m.version between p_first_version and p_last_version
-            and m.seq = any(p_updated_seqs) and (m.seq between p_first_seq and p_last_seq) is not true
-        union all
-        select h.seq, h.version, h.role, h.message_id, h.call_id, h.create_time, octet_length(h.body), h.body, null::bigint, h.erased
-        from lockstitch.messages_history h
-        where h.session_key = p_session_key and h.tenant_id = p_tenant and h.version between p_first_version and p_last_version
-            and h.seq = any(p_updated_seqs) and (h.seq between p_first_seq and p_last_seq) is not true
+        -- Each seq looked up by itself, also by a plan that was made for few messages: hence the offset.
+        select u.*
+        from (
+            select distinct n.seq
+            from unnest(p_updated_seqs) as n (seq)
+            where (n.seq between p_first_seq and p_last_seq) is not true
+        ) as k
+        cross join lateral (
+            select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body), m.body, null::bigint,
+                false
+            from lockstitch.messages m
+            where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq = k.seq
+                and m.version between p_first_version and p_last_version
+            union all
+            select h.seq, h.version, h.role, h.message_id, h.call_id, h.create_time, octet_length(h.body), h.body, null::bigint,
+                h.erased
+            from lockstitch.messages_history h
+            where h.session_key = p_session_key and h.tenant_id = p_tenant and h.seq = k.seq
+                and h.version between p_first_version and p_last_version
+            offset 0
+        ) as u
         order by 1, 2;
 end
 $$;

@@ -14,6 +14,9 @@ create function lockstitch.take_messages_v1(
 declare
     v_removed lockstitch.removal_v1;
     v_seqs bigint[];
+    v_result record;
+    v_call lockstitch.tool_calls%rowtype;
+    v_former lockstitch.tool_calls_history%rowtype;
 begin
     select array_agg(t.seq), min(t.seq), max(t.seq), count(*)
     into v_seqs, v_removed.first_seq, v_removed.last_seq, v_removed.count
@@ -31,7 +34,7 @@ begin
     -- Calls that they made.
     with gone as (
         delete from lockstitch.tool_calls c
-        where c.session_key = p_session_key and c.tenant_id = p_tenant and c.message_seq = any(v_seqs)
+        where c.session_key = p_session_key and c.tenant_id = p_tenant and c.message_seq >= v_removed.first_seq
             -- They were recorded with the first of the messages or later; the ledger's key is by version.
             and c.requested_version >= (
                 select min(f.version)
@@ -57,60 +60,57 @@ begin
         g.outcome_digest, g.detail, g.arguments, g.result
     from gone g;
 
-    -- Calls that they ended, and that stay.
-    with reopened as (
-        select c.requested_version, c.position, h.status, h.ended_version, h.end_time, h.outcome_digest, h.detail, h.result
+    -- Calls that they ended, and that stay: as they stood before. One by one, as the ledger is written: a join would be planned once
+    -- for few calls, and might read all of a session's.
+    for v_result in
+        select m.seq, m.call_id
         from lockstitch.messages m
-        join lockstitch.tool_calls c
-            on c.session_key = p_session_key and c.tenant_id = p_tenant and c.call_id = m.call_id and c.result_seq = m.seq
-        left join lateral (
-            select b.status, b.ended_version, b.end_time, b.outcome_digest, b.detail, b.result
-            from lockstitch.tool_calls_history b
-            where b.session_key = p_session_key and b.tenant_id = p_tenant
-                and b.requested_version = c.requested_version and b.position = c.position and b.until_version = c.ended_version
-            order by b.version desc
-            limit 1
-        ) as h on true
-        where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq = any(v_seqs) and m.role = 3
-    ),
-    kept as (
+        where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq >= v_removed.first_seq and m.role = 3
+        order by m.seq
+    loop
+        select * into v_call
+        from lockstitch.tool_calls c
+        where c.session_key = p_session_key and c.tenant_id = p_tenant and c.call_id = v_result.call_id
+            and c.result_seq = v_result.seq
+        order by c.requested_version desc, c.position desc
+        limit 1;
+        continue when not found;
+
+        select * into v_former
+        from lockstitch.tool_calls_history h
+        where h.session_key = p_session_key and h.tenant_id = p_tenant
+            and h.requested_version = v_call.requested_version and h.position = v_call.position
+            and h.until_version = v_call.ended_version
+        order by h.version desc
+        limit 1;
+
         insert into lockstitch.tool_calls_history (
             session_key, requested_version, position, part_index, version, until_version, message_seq, result_seq,
             ended_version, create_time, start_time, end_time, status, tenant_id, call_id, name, arguments_digest,
             outcome_digest, detail, arguments, result
-        )
-        select c.session_key, c.requested_version, c.position, c.part_index, c.version, p_version, c.message_seq, c.result_seq,
-            c.ended_version, c.create_time, c.start_time, c.end_time, c.status, c.tenant_id, c.call_id, c.name,
-            c.arguments_digest, c.outcome_digest, c.detail, c.arguments, c.result
-        from lockstitch.tool_calls c
-        join reopened r using (requested_version, position)
-        where c.session_key = p_session_key and c.tenant_id = p_tenant
-    ),
-    changed as (
+        ) values (
+            p_session_key, v_call.requested_version, v_call.position, v_call.part_index, v_call.version, p_version,
+            v_call.message_seq, v_call.result_seq, v_call.ended_version, v_call.create_time, v_call.start_time, v_call.end_time,
+            v_call.status, p_tenant, v_call.call_id, v_call.name, v_call.arguments_digest, v_call.outcome_digest, v_call.detail,
+            v_call.arguments, v_call.result
+        );
         update lockstitch.tool_calls c set
             version = p_version,
-            status = coalesce(r.status, 1),
+            status = coalesce(v_former.status, 1),
             result_seq = null,
-            ended_version = r.ended_version,
-            end_time = r.end_time,
-            outcome_digest = r.outcome_digest,
-            detail = coalesce(r.detail, ''),
-            result = r.result
-        from reopened r
+            ended_version = v_former.ended_version,
+            end_time = v_former.end_time,
+            outcome_digest = v_former.outcome_digest,
+            detail = coalesce(v_former.detail, ''),
+            result = v_former.result
         where c.session_key = p_session_key and c.tenant_id = p_tenant
-            and c.requested_version = r.requested_version and c.position = r.position
-        returning c.requested_version, c.position
-    )
-    select array_agg(k.part order by k.requested_version, k.position, k.place) into v_removed.changed_calls
-    from (
-        select c.requested_version, c.position, p.part, p.place
-        from changed c
-        cross join lateral unnest(array[c.requested_version, c.position]) with ordinality as p (part, place)
-    ) as k;
+            and c.requested_version = v_call.requested_version and c.position = v_call.position;
+        v_removed.changed_calls := v_removed.changed_calls || array[v_call.requested_version, v_call.position];
+    end loop;
 
     with gone as (
         delete from lockstitch.messages m
-        where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq = any(v_seqs)
+        where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq >= v_removed.first_seq
         returning m.*
     )
     insert into lockstitch.messages_history (

@@ -115,20 +115,18 @@ begin
             c.ended_version, c.create_time, c.start_time, c.end_time, c.status, c.tenant_id, c.call_id, c.name,
             c.arguments_digest, c.outcome_digest, c.detail, c.arguments, c.result
         from unnest(v_calls) as c;
-        update lockstitch.tool_calls c set
-            version = r_version,
-            arguments_digest = case when p_role = 2 then p_call_digests[k.place] else c.arguments_digest end,
-            part_index = case when p_role = 2 then p_call_parts[k.place] else c.part_index end,
-            outcome_digest = case when p_role = 3 then p_outcome_digest else c.outcome_digest end,
-            -- A cancelled call stays cancelled, whatever its message says of it.
-            status = case when p_role = 3 and c.status in (4, 5) then p_result_status else c.status end
-        from unnest(v_calls) with ordinality as k (
-            session_key, requested_version, position, part_index, version, message_seq, result_seq, ended_version, create_time,
-            start_time, end_time, status, tenant_id, call_id, name, arguments_digest, outcome_digest, detail, arguments, result,
-            place
-        )
-        where c.session_key = p_session_key and c.tenant_id = p_tenant
-            and c.requested_version = k.requested_version and c.position = k.position;
+        -- One by one, as the ledger is written.
+        for i in 1 .. cardinality(v_calls) loop
+            update lockstitch.tool_calls c set
+                version = r_version,
+                arguments_digest = case when p_role = 2 then p_call_digests[i] else c.arguments_digest end,
+                part_index = case when p_role = 2 then p_call_parts[i] else c.part_index end,
+                outcome_digest = case when p_role = 3 then p_outcome_digest else c.outcome_digest end,
+                -- A cancelled call stays cancelled, whatever its message says of it.
+                status = case when p_role = 3 and c.status in (4, 5) then p_result_status else c.status end
+            where c.session_key = p_session_key and c.tenant_id = p_tenant
+                and c.requested_version = v_calls[i].requested_version and c.position = v_calls[i].position;
+        end loop;
         select array_agg(p.part order by c.requested_version, c.position, p.place) into v_changed_calls
         from unnest(v_calls) as c
         cross join lateral unnest(array[c.requested_version, c.position]) with ordinality as p (part, place);
