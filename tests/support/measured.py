@@ -61,7 +61,7 @@ class Measured:
         """Do something on the pool's connection, and say what it read."""
         scans, pages = await self._counted(SCANS), await self._counted(PAGES)
         await call()
-        return Work(scans=await self._counted(SCANS) - scans, pages=(await self._counted(PAGES) - pages).total())
+        return Work(scans=await self._counted(SCANS) - scans, pages_by_table=await self._counted(PAGES) - pages)
 
     async def scans(self, query: str, *args: object) -> Counter[str]:
         """Count the scans that a query makes, by index, and of tables read whole."""
@@ -92,10 +92,14 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What was read: scans by index, and of tables read whole; and how many pages of tables and indexes."""
+    """What was read: scans by index, and of tables read whole; and pages of tables with their indexes."""
 
     scans: Counter[str]
-    pages: int
+    pages_by_table: Counter[str]
+
+    @property
+    def pages(self) -> int:
+        return self.pages_by_table.total()
 
     @property
     def whole(self) -> list[str]:
