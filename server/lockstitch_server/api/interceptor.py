@@ -15,6 +15,7 @@ from google.protobuf.message import DecodeError, Message
 
 from lockstitch_server.api import failures
 from lockstitch_server.api.call import Call, current_call
+from lockstitch_server.api.doorway import Doorway
 from lockstitch_server.api.patience import Patience
 from lockstitch_server.auth.tokens import TokenVerifier
 from lockstitch_server.errors import InternalError, InvalidField, LockstitchError, SlowConsumer, TokenMissing
@@ -44,6 +45,11 @@ class Interceptor(grpc.aio.ServerInterceptor):
         self._deadline = unary_deadline.total_seconds()
         self._stall_max = stall_max.total_seconds()
         self._wrapped: dict[str, Handler] = {}
+        self._doorway = Doorway()
+
+    async def drain(self) -> None:
+        """Turn calls away from now on, until none comes any more."""
+        await self._doorway.close()
 
     async def intercept_service(
         self,
@@ -107,6 +113,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
     def _guarded(self, method: str, answer: Answer) -> Answer:
         async def guarded(request: Any, context: Context) -> Any:
             try:
+                self._doorway.enter()
                 current_call.set(self._identify(context.invocation_metadata() or ()))
                 _check_readable(request)
                 return await answer(request, context)

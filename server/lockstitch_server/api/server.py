@@ -1,15 +1,16 @@
 """The gRPC server: our services, health and reflection behind one interceptor."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import grpc.aio
-from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_health.v1.health import aio as health_aio
+from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from lockstitch.v1 import admin_service_pb2, admin_service_pb2_grpc, session_service_pb2, session_service_pb2_grpc
 from lockstitch_server.api.admin_service import AdminServicer
+from lockstitch_server.api.health_service import Health
 from lockstitch_server.api.interceptor import Interceptor
 from lockstitch_server.api.requests import Requests
 from lockstitch_server.api.services import Services
@@ -41,10 +42,9 @@ async def serving(
     drain: Callable[[], None],
 ) -> AsyncIterator[int]:
     """Take calls, on the port given. In the end tell streams by `drain`, and let running calls finish in the grace."""
+    interceptor = Interceptor(verifier, unary_deadline=settings.unary_deadline, stall_max=settings.stream_stall_max)
     server = grpc.aio.server(
-        interceptors=[
-            Interceptor(verifier, unary_deadline=settings.unary_deadline, stall_max=settings.stream_stall_max)
-        ],
+        interceptors=[interceptor],
         options=[
             ("grpc.so_reuseport", int(reuse_port)),
             ("grpc.max_receive_message_length", settings.receive_bytes_max),
@@ -56,20 +56,20 @@ async def serving(
     session_service_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(requests, services), server)
     admin = AdminServicer(requests, services.identity, services.epoch, durability)
     admin_service_pb2_grpc.add_AdminServiceServicer_to_server(admin, server)
-    health = health_aio.HealthServicer()
+    health = Health(_SERVICES)
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
     if settings.reflection:
         reflection.enable_server_reflection((*_SERVICES, reflection.SERVICE_NAME), server)
     port = _bind(server, listen)
     await server.start()
-    for service in (*_SERVICES, ""):
-        await health.set(service, health_pb2.HealthCheckResponse.SERVING)
     try:
         yield port
     finally:
-        await health.enter_graceful_shutdown()
+        ends = asyncio.get_running_loop().time() + settings.shutdown_grace.total_seconds()
+        health.stop()
         drain()
-        await server.stop(settings.shutdown_grace.total_seconds())
+        await interceptor.drain()
+        await server.stop(max(0.0, ends - asyncio.get_running_loop().time()))
 
 
 def _keepalive(settings: Settings) -> tuple[tuple[str, int], ...]:
