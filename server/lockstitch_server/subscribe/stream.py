@@ -24,6 +24,7 @@ from lockstitch_server.subscribe.feed import LiveCommit, Window
 from lockstitch_server.subscribe.hub import Hub
 
 _RETRY_SECONDS = 0.5
+_OPENINGS_MAX = 4
 _RECONNECT_MILLISECONDS_MAX = 3000
 
 
@@ -92,6 +93,8 @@ class Streams:
         self._hub = hub
         self._reader = reader
         self._epoch = epoch
+        # Where all streams of another server come at once they queue here, and leave writers their connections.
+        self._openings = asyncio.Semaphore(_OPENINGS_MAX)
 
     async def events(self, asked: Subscription) -> AsyncGenerator[Event, None]:
         """Give what happened behind a version, then what happens, for as long as it is asked for.
@@ -104,7 +107,8 @@ class Streams:
         woken = asyncio.Event()
         # Listening begins before the version is read, so that no commit falls between the two.
         with self._hub.subscribed(asked.ref, woken.set) as window:
-            view = await self._reader.get_session(asked.ref, SessionParts())
+            async with self._openings:
+                view = await self._reader.get_session(asked.ref, SessionParts())
             if view is None:
                 raise SessionNotFound
             version = view.session.version
