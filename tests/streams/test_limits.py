@@ -81,13 +81,19 @@ async def _out_of_time(stage: Stage, session_id: str) -> None:
 
 
 async def _refused(stage: Stage, session_id: str) -> None:
-    refused = await outcome(stage.open(f"{session_id}-that-never-was").read())
-    assert refused.reason == "SESSION_NOT_FOUND"
+    await _until_refused_for("SESSION_NOT_FOUND", stage, session_id=f"{session_id}-that-never-was")
 
 
 async def _cursor_ahead(stage: Stage, session_id: str) -> None:
-    refused = await outcome(stage.open(session_id, after_version=99).read())
-    assert refused.reason == "CURSOR_AHEAD"
+    await _until_refused_for("CURSOR_AHEAD", stage, session_id=session_id, after_version=99)
+
+
+async def _until_refused_for(reason: str, stage: Stage, **asked: Any) -> None:
+    """Be refused for a reason, as soon as there is room for so much."""
+    async with asyncio.timeout(30):
+        while (refused := await outcome(stage.open(**asked).read())).reason != reason:
+            assert refused.what == LIMITED
+            await asyncio.sleep(POLL_SECONDS)
 
 
 ENDS: list[Callable[[Stage, str], Awaitable[None]]] = [

@@ -87,8 +87,14 @@ class Writer:
             except aio.AioRpcError as error:
                 if error.code() not in _COMES_AGAIN:
                     raise
-                await asyncio.sleep(POLL_SECONDS)
+                await asyncio.sleep(_told_to_wait(error))
             else:
                 receipt = answer.receipt
                 self._journal.acknowledge(receipt.version, receipt.first_seq, messages)
                 return receipt.version
+
+
+def _told_to_wait(error: aio.AioRpcError) -> float:
+    """How long a server wants a caller to wait, in seconds."""
+    pushback = dict(error.trailing_metadata() or ()).get("grpc-retry-pushback-ms")
+    return POLL_SECONDS if pushback is None else int(pushback) / 1000
