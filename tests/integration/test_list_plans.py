@@ -1,5 +1,6 @@
 """ListSessions among a hundred thousand: exact, and never by reading what it does not give."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,6 +19,7 @@ from support.callers import Caller
 from support.databases import Database
 from support.many_sessions import BIG_USER, BIG_USER_SESSIONS, OTHER_TENANT, TENANT, Seeded, seed, seeded
 from support.measured import Measured, executed, measured
+from support.waiting import POLL_SECONDS
 
 Connect = Callable[..., Caller]
 SCAN_MAX = 5000
@@ -42,6 +44,17 @@ async def known(full: Database) -> list[Seeded]:
 async def counting(full: Database) -> AsyncIterator[Measured]:
     async with measured(full) as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+async def settled(full: Database) -> None:
+    """End the server's connections: what they read is counted when they leave, or when they have been idle for long."""
+    server = "from pg_stat_activity where datname = current_database() and application_name like 'lockstitch%'"
+    pids = [row["pid"] for row in await full.as_superuser(f"select pid, pg_terminate_backend(pid) {server}")]
+    left = f"select {server} and pid = any($1)"
+    async with asyncio.timeout(20):
+        while await full.as_superuser(left, pids):
+            await asyncio.sleep(POLL_SECONDS)
 
 
 def ago(known: list[Seeded], **by: float) -> datetime:
@@ -169,6 +182,7 @@ PLANS = {
 }
 
 
+@pytest.mark.usefixtures("settled")
 @pytest.mark.parametrize("name", PLANS)
 async def test_a_page_reads_the_index_for_it_and_few_pages(counting: Measured, known: list[Seeded], name: str) -> None:
     index, most = PLANS[name]
