@@ -19,9 +19,9 @@ async def traffic(journal: Journal, writers: Sequence[Writer], readers: Sequence
     stop = asyncio.Event()
     writing = [asyncio.create_task(writer.write_on(stop)) for writer in writers]
     try:
-        await _more_commits(journal, COMMITS_BEFORE)
+        await more_commits(journal, COMMITS_BEFORE)
         yield
-        await _more_commits(journal, COMMITS_AFTER)
+        await more_commits(journal, COMMITS_AFTER)
     finally:
         stop.set()
         await asyncio.gather(*writing)
@@ -29,6 +29,7 @@ async def traffic(journal: Journal, writers: Sequence[Writer], readers: Sequence
     check_guarantees(journal, readers)
 
 
-async def _more_commits(journal: Journal, count: int) -> None:
+async def more_commits(journal: Journal, count: int) -> None:
+    """Wait until so many further writes were acknowledged."""
     version = journal.last_version
     await until(lambda: journal.last_version >= version + count, f"{count} more commits", seconds=60)
