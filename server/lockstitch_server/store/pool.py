@@ -32,6 +32,7 @@ class Pool:
         self._free: deque[asyncpg.Connection] = deque()
         self._waiting: deque[asyncio.Future[asyncpg.Connection | None]] = deque()
         self._running: set[asyncio.Task[list[asyncpg.Record]]] = set()
+        self._opening: set[asyncio.Task[asyncpg.Connection]] = set()
         self._open = 0
         self._closed = False
 
@@ -56,8 +57,8 @@ class Pool:
     async def close(self) -> None:
         """Let running statements end, then close every connection."""
         self._closed = True
-        if self._running:
-            await asyncio.wait(list(self._running))
+        if unfinished := [*self._running, *self._opening]:
+            await asyncio.wait(unfinished)
         while self._free:
             await self._free.popleft().close(timeout=_CONNECT_SECONDS)
 
@@ -115,7 +116,22 @@ class Pool:
             self._give_back(connection)
 
     async def _connect(self) -> asyncpg.Connection:
+        """Open one more, to its end even when its caller has gone: cancelled, asyncpg may leave it open and unknown."""
         self._open += 1
+        opening = asyncio.ensure_future(self._opened())
+        self._opening.add(opening)
+        opening.add_done_callback(self._opening.discard)
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(self._keep)
+            raise
+
+    def _keep(self, opening: asyncio.Task[asyncpg.Connection]) -> None:
+        if not opening.cancelled() and opening.exception() is None:
+            self._give_back(opening.result())
+
+    async def _opened(self) -> asyncpg.Connection:
         try:
             return await asyncpg.connect(
                 self._url,
