@@ -6,16 +6,16 @@ from factories import ASSISTANT
 from lockstitch_server.server_process import ServerProcess
 from support.databases import Database
 from support.journal import Journal
-from support.stage import MakeStage, Stage, StartServer
+from support.stage import MakeStage, Stage
 from support.traffic import traffic
 
 LISTENERS = "from pg_stat_activity where application_name = 'lockstitch-listener' and datname = current_database()"
 
 
 async def test_readers_of_a_killed_server_go_on_at_the_other_one(
-    database: Database, bus: dict[str, str], servers: list[ServerProcess], stage: Stage, start_server: StartServer
+    bus: dict[str, str], servers: list[ServerProcess], stage: Stage, make_stage: MakeStage
 ) -> None:
-    doomed = start_server(database, **bus)
+    (doomed,) = (await make_stage(1, **bus)).servers
     session_id, journal = await stage.session(), Journal()
     readers = [
         await stage.follow(session_id, targets=[doomed.target, servers[0].target]),
@@ -32,13 +32,11 @@ async def test_readers_of_a_killed_server_go_on_at_the_other_one(
     assert len(readers[2].streams) == 1, "a stream of another server was disturbed"
 
 
-async def test_a_server_that_joins_is_heard_and_hears(
-    database: Database, bus: dict[str, str], stage: Stage, start_server: StartServer
-) -> None:
+async def test_a_server_that_joins_is_heard_and_hears(bus: dict[str, str], stage: Stage, make_stage: MakeStage) -> None:
     session_id, journal = await stage.session(), Journal()
     readers = [await stage.follow(session_id, targets=[server.target]) for server in stage.servers]
     async with traffic(journal, [stage.writer(session_id, journal)], readers):
-        third = start_server(database, **bus)
+        (third,) = (await make_stage(1, **bus)).servers
         readers.append(await stage.follow(session_id, targets=[third.target]))
         await readers[-1].caught_up()
     await stage.writer(session_id, journal, [third.target]).write(1)

@@ -2,16 +2,15 @@
 
 import asyncio
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from lockstitch_server.embedded import as_postgres
 from lockstitch_server.embedded.account import Account
 from lockstitch_server.embedded.binaries import Binaries
 from lockstitch_server.embedded.cluster import environment
@@ -23,7 +22,6 @@ READY_SECONDS_MAX = 300.0
 
 STOP_SECONDS_MAX = 10.0
 QUIT_SECONDS_MAX = 5.0
-PR_SET_PDEATHSIG = 1
 STATUS_LINE = 7
 OLD_BACKENDS = "pre-existing shared memory block"
 
@@ -54,6 +52,8 @@ class Launch:
     def command(self) -> list[str]:
         settings = ENFORCED | {"unix_socket_directories": str(self.socket_folder)}
         return [
+            *(sys.executable, "-I", "-S", as_postgres.__file__),
+            *(str(os.getpid()), str(self.account.uid), str(self.account.gid)),
             *(str(self.binaries.folder / "postgres"), "-D", str(self.cluster)),
             *(word for name, value in settings.items() for word in ("-c", f"{name}={value}")),
         ]
@@ -92,8 +92,6 @@ class Postmaster:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,  # a terminal's ctrl-c is for the server, which stops Postgres last
-                preexec_fn=_end_with(os.getpid()),  # noqa: PLW1509 - one system call, through a library loaded before
-                **launch.account.switch(),
             )
         postmaster = cls(process, _when_ended(process))
         try:
@@ -128,23 +126,6 @@ class Postmaster:
                     await asyncio.wait_for(self.ended.wait(), seconds)
         self._process.kill()
         await self.ended.wait()
-
-
-def _end_with(parent: int) -> Callable[[], None] | None:
-    """Return what the child runs before it becomes Postgres: be told when the parent dies, by whatever death.
-
-    It runs after the account changed, since that change clears the wish.
-    """
-    if sys.platform != "linux":
-        return None  # there a postmaster that outlives its server stops the next one from starting, by its own lock
-    prctl = ctypes.CDLL(None).prctl
-
-    def ask() -> None:
-        prctl(PR_SET_PDEATHSIG, signal.SIGQUIT)
-        if os.getppid() != parent:
-            os._exit(1)  # it died in between
-
-    return ask
 
 
 def _when_ended(process: subprocess.Popen[bytes]) -> asyncio.Event:
