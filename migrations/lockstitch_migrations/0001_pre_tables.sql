@@ -37,6 +37,8 @@ create table lockstitch.sessions (
     version bigint not null,
     last_seq bigint not null,
     memory_version bigint not null,
+    -- Of the newest run that was ever started; 0 before the first.
+    fencing_token bigint not null,
     update_time timestamptz not null,
     last_activity_time timestamptz not null,
     message_count integer not null,
@@ -45,6 +47,10 @@ create table lockstitch.sessions (
     status smallint not null,
     expire_time timestamptz,
     idle_ttl interval,
+    -- When the content of a deleted session goes.
+    purge_time timestamptz,
+    -- The run that has not ended.
+    active_run_id text collate "C",
     tenant_id text collate "C" not null,
     user_id text collate "C" not null,
     session_id text collate "C" not null,
@@ -69,6 +75,10 @@ create table lockstitch.session_details (
     close_time timestamptz,
     expire_time timestamptz,
     idle_ttl interval,
+    delete_time timestamptz,
+    purge_time timestamptz,
+    -- What an undeletion makes of it.
+    status_before_delete smallint,
     tenant_id text collate "C" not null,
     title text not null,
     close_reason text not null,
@@ -86,6 +96,10 @@ create table lockstitch.session_details_history (
     close_time timestamptz,
     expire_time timestamptz,
     idle_ttl interval,
+    delete_time timestamptz,
+    purge_time timestamptz,
+    -- What an undeletion makes of it.
+    status_before_delete smallint,
     tenant_id text collate "C" not null,
     title text not null,
     close_reason text not null,
@@ -136,6 +150,12 @@ create table lockstitch.commits (
     erased boolean not null default false,
     -- (requested_version, position) of each earlier tool call that it changed, flattened.
     changed_tool_calls bigint[],
+    -- The run it was made under; the one that it started, ended or asked to end; the one that it ended for that; and the one whose own
+    -- memory it changed.
+    run_id text collate "C",
+    changed_run_id text collate "C",
+    ended_run_id text collate "C",
+    memory_run_id text collate "C",
     constraint commits_pk primary key (session_key, version),
     constraint commits_request_id_once unique (session_key, request_hash)
 );
@@ -143,6 +163,9 @@ create table lockstitch.commits (
 -- The planner shall always expect many commits of one session. Where it expects one, as of sessions that are all young, the key's
 -- index looks as good as request_id's for the lookup that every change makes, and may read a session's whole log each time.
 alter table lockstitch.commits alter column session_key set (n_distinct = 10);
+
+-- What a run's memory was is found by the commits that changed it.
+create index commits_by_memory_run on lockstitch.commits (session_key, memory_run_id, version) where memory_run_id is not null;
 
 -- Messages. `message_id` is a caller's own; the server's are a function of (session, seq) and are not stored.
 create table lockstitch.messages (
@@ -155,6 +178,7 @@ create table lockstitch.messages (
     tenant_id text collate "C" not null,
     message_id text collate "C",
     call_id text collate "C",
+    run_id text collate "C",
     body bytea not null,
     constraint messages_pk primary key (session_key, seq)
 );
@@ -175,6 +199,7 @@ create table lockstitch.messages_history (
     tenant_id text collate "C" not null,
     message_id text collate "C",
     call_id text collate "C",
+    run_id text collate "C",
     body bytea not null,
     constraint messages_history_pk primary key (session_key, seq, version)
 );
@@ -182,14 +207,16 @@ create table lockstitch.messages_history (
 create index messages_history_by_message_id on lockstitch.messages_history (session_key, message_id)
     where message_id is not null;
 
--- Working memory: a row a top-level key, so that one changed key does not rewrite the rest. `version` is the commit that wrote it.
+-- Working memory: a row a top-level key, so that one changed key does not rewrite the rest. `version` is the commit that wrote it,
+-- `run_id` the run whose own memory it is: empty for the session's.
 create table lockstitch.memory (
     session_key uuid not null,
     version bigint not null,
     tenant_id text collate "C" not null,
+    run_id text collate "C" not null,
     memory_key bytea not null,
     value bytea not null,
-    constraint memory_pk primary key (session_key, memory_key)
+    constraint memory_pk primary key (session_key, run_id, memory_key)
 );
 
 create table lockstitch.memory_history (
@@ -197,15 +224,17 @@ create table lockstitch.memory_history (
     version bigint not null,
     until_version bigint not null,
     tenant_id text collate "C" not null,
+    run_id text collate "C" not null,
     memory_key bytea not null,
     value bytea not null,
     erased boolean not null default false,
-    constraint memory_history_pk primary key (session_key, memory_key, version)
+    constraint memory_history_pk primary key (session_key, run_id, memory_key, version)
 );
 
 -- The ledger of tool calls, keyed by the commit that recorded the call and its place there. Arguments that a message holds and
 -- results that a TOOL message holds are not stored twice: `message_seq` with `part_index`, and `result_seq`, say where they lie. The
--- columns `arguments` and `result` are for calls without such messages.
+-- columns `arguments` and `result` are for calls without such messages. `run_id` is the run that recorded it, `started_run_id` the one
+-- that said it was RUNNING.
 create table lockstitch.tool_calls (
     session_key uuid not null,
     requested_version bigint not null,
@@ -227,6 +256,8 @@ create table lockstitch.tool_calls (
     detail bytea not null,
     arguments bytea,
     result bytea,
+    run_id text collate "C",
+    started_run_id text collate "C",
     constraint tool_calls_pk primary key (session_key, requested_version, position)
 );
 
@@ -256,6 +287,8 @@ create table lockstitch.tool_calls_history (
     detail bytea not null,
     arguments bytea,
     result bytea,
+    run_id text collate "C",
+    started_run_id text collate "C",
     constraint tool_calls_history_pk primary key (session_key, requested_version, position, version, until_version)
 );
 
@@ -323,8 +356,8 @@ grant select, insert, update, delete on
     lockstitch.messages,
     lockstitch.memory,
     lockstitch.tool_calls
-to lockstitch_app;
--- The log and the histories are written once; only an erasure changes them.
+to lockstitch_app, lockstitch_background;
+-- The log and the histories are written once; only an erasure changes them, and only a purge, which is not the app's, deletes them.
 grant select, insert, update on
     lockstitch.commits,
     lockstitch.session_details_history,
@@ -332,3 +365,10 @@ grant select, insert, update on
     lockstitch.memory_history,
     lockstitch.tool_calls_history
 to lockstitch_app;
+grant select, insert, update, delete on
+    lockstitch.commits,
+    lockstitch.session_details_history,
+    lockstitch.messages_history,
+    lockstitch.memory_history,
+    lockstitch.tool_calls_history
+to lockstitch_background;

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 from lockstitch_migrations import expected_schema
 from lockstitch_server.api.server import serving
@@ -14,18 +15,27 @@ from lockstitch_server.model import Durability, StoreIdentity
 from lockstitch_server.service.append import Appends
 from lockstitch_server.service.commits import Commits
 from lockstitch_server.service.context import Contexts
+from lockstitch_server.service.draft_writing import DraftWriting
+from lockstitch_server.service.drafts import Drafts
+from lockstitch_server.service.erasure import Erasure
 from lockstitch_server.service.memory import Memories
 from lockstitch_server.service.messages import Messages
 from lockstitch_server.service.paging import Paging
+from lockstitch_server.service.runs import Runs
 from lockstitch_server.service.sessions import Sessions
+from lockstitch_server.service.sweeping import Sweeper
 from lockstitch_server.service.tool_calls import ToolCalls
 from lockstitch_server.startup import StartupError
+from lockstitch_server.store.background import Background
+from lockstitch_server.store.changing import Statements
+from lockstitch_server.store.drafts import DraftStore
 from lockstitch_server.store.inspection import Inspection, inspect
 from lockstitch_server.store.log import Log
 from lockstitch_server.store.notifications import PostgresBus
-from lockstitch_server.store.pool import APP_ROLE, Pool
+from lockstitch_server.store.pool import APP_ROLE, BACKGROUND_ROLE, Pool
 from lockstitch_server.store.reader import Reader
 from lockstitch_server.store.reading import Reading
+from lockstitch_server.store.runs import RunStore
 from lockstitch_server.store.writer import Writer
 from lockstitch_server.subscribe.epoch import StoreEpoch
 from lockstitch_server.subscribe.hub import Hub
@@ -34,6 +44,10 @@ from lockstitch_server.subscribe.stream import Streams
 from lockstitch_server.subscribe.wake_ups import WakeUps
 
 _POSTGRES_NUMBER_MIN = 150_000
+_BACKGROUND_WAIT = timedelta(seconds=30)
+_BACKGROUND_STATEMENT_TIMEOUT = timedelta(minutes=2)
+"""Purging the largest session takes seconds."""
+_ERASURE_TIME_MAX = timedelta(seconds=60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +141,16 @@ async def running_server(
     report = await check_database(database_url, settings)
     pool = Pool(
         database_url,
-        connections_max=settings.pool_connections_max,
+        connections_max=max(1, settings.pool_connections_max - 1),
         wait=settings.pool_wait,
         statement_timeout=settings.statement_timeout,
+    )
+    background_pool = Pool(
+        database_url,
+        connections_max=1,
+        wait=_BACKGROUND_WAIT,
+        statement_timeout=_BACKGROUND_STATEMENT_TIMEOUT,
+        role=BACKGROUND_ROLE,
     )
     durability = Durability(
         synchronous_commit=report.synchronous_commit,
@@ -151,21 +172,52 @@ async def running_server(
             page_commits_max=settings.subscription_page_commits_max,
             window_commits_max=settings.subscription_window_commits_max,
         )
+        statements = Statements(pool)
         writer = Writer(
-            pool,
+            statements,
             session_messages_max=settings.session_messages_max,
             memory_bytes_max=settings.memory_bytes_max,
             committed=hub.committed,
         )
-        services = _services(settings, identity, epoch, writer=writer, reader=reader, log=log, hub=hub)
+        runs = RunStore(statements, reading, run_grace=settings.run_grace, committed=hub.committed)
+        background = Background(
+            Statements(background_pool),
+            run_grace=settings.run_grace,
+            draft_idle=settings.draft_idle,
+            committed=hub.committed,
+        )
+        draft_store = DraftStore(statements, reading, idle=settings.draft_idle)
+        writing = DraftWriting(draft_store, hub.drafted)
+        services = _services(
+            settings,
+            identity,
+            epoch,
+            writer=writer,
+            reader=reader,
+            log=log,
+            runs=runs,
+            draft_store=draft_store,
+            writing=writing,
+            background=background,
+            hub=hub,
+        )
+
+        def drain() -> None:
+            hub.drain()
+            services.drafts.drain()
+
+        sweeper = Sweeper(background, interval=settings.sweep_interval, share=settings.sweep_share)
         async with (
             hub.running(),
+            writing.running(),
+            sweeper.running(),
             serving(
-                settings, services, durability, verifier, listen=listen, reuse_port=reuse_port, drain=hub.drain
+                settings, services, durability, verifier, listen=listen, reuse_port=reuse_port, drain=drain
             ) as port,
         ):
             yield RunningServer(port=port)
     finally:
+        await background_pool.close()
         await pool.close()
 
 
@@ -185,6 +237,10 @@ def _services(
     writer: Writer,
     reader: Reader,
     log: Log,
+    runs: RunStore,
+    draft_store: DraftStore,
+    writing: DraftWriting,
+    background: Background,
     hub: Hub,
 ) -> Services:
     paging = Paging(
@@ -196,11 +252,14 @@ def _services(
     memories = Memories(writer, reader, paging)
     return Services(
         identity=identity,
-        sessions=Sessions(writer, reader, paging),
+        sessions=Sessions(writer, reader, paging, purge_after=settings.purge_after),
         appends=Appends(writer, memories),
         memories=memories,
         tool_calls=ToolCalls(writer, reader, paging),
         messages=Messages(writer, reader, paging),
+        runs=Runs(runs, paging),
+        drafts=Drafts(draft_store, writing, writer, memories, text_bytes_max=settings.content_bytes_max),
+        erasure=Erasure(background, time_max=_ERASURE_TIME_MAX),
         commits=Commits(log, paging),
         contexts=Contexts(reader),
         epoch=epoch,

@@ -20,6 +20,7 @@ def _seconds(value: object) -> object:
 
 
 Duration = Annotated[timedelta, BeforeValidator(_seconds), Field(gt=timedelta(0), le=timedelta(days=1))]
+LongDuration = Annotated[timedelta, BeforeValidator(_seconds), Field(gt=timedelta(0), le=timedelta(days=3653))]
 
 
 class Settings(BaseSettings):
@@ -83,7 +84,7 @@ class Settings(BaseSettings):
     # The way to the database
 
     pool_connections_max: Annotated[int, Field(ge=1, le=1000)] = 10
-    """The most connections one process holds to the database.
+    """The most connections one process holds to the database: one sweeps and purges, at least one answers calls.
 
     More help only while the database has idle cores or slow flushes; a connection costs it about 10 MiB. Defaults to
     10.
@@ -160,6 +161,13 @@ class Settings(BaseSettings):
     id_characters_max: Annotated[int, Field(ge=1, le=128)] = 128
     """The longest id, of any kind, in characters; ids are in many indexes. Defaults to 128."""
 
+    lease_default: Annotated[Duration, Field(ge=timedelta(seconds=1), le=timedelta(hours=1))] = timedelta(seconds=30)
+    """How long a run's lease is live where its holder does not say.
+
+    Shorter lets another engine take over from a dead one sooner, and asks the living to renew more often. Defaults to
+    30 s.
+    """
+
     labels_max: Annotated[int, Field(ge=0, le=64)] = 64
     """The most labels on a session; each is a row, written when it changes. Defaults to 64."""
 
@@ -171,6 +179,36 @@ class Settings(BaseSettings):
 
     session_messages_max: Annotated[int, Field(ge=1)] = 100_000
     """The most messages a session ever takes; then it is SESSION_FULL and a fork goes on. Defaults to 100,000."""
+
+    # What time alone changes
+
+    sweep_interval: Annotated[Duration, Field(ge=timedelta(milliseconds=100))] = timedelta(seconds=2)
+    """How often this process looks for sessions that are due: to expire, to be purged, to end a lost run or draft.
+
+    Status and refusals never wait for it: it makes the commit, and frees the space. Looking costs one indexed query.
+    Defaults to 2 s.
+    """
+
+    sweep_share: Annotated[float, Field(gt=0, le=1)] = 0.1
+    """The share of its time that sweeping may take of its one connection; after work it rests for the rest.
+
+    More sweeps a backlog sooner, and slows writers on a busy database. Defaults to 0.1.
+    """
+
+    run_grace: Duration = timedelta(minutes=10)
+    """How long after its lease ran out a run is ended by the server, if nobody took over and nobody renewed.
+
+    Longer gives a holder that was cut off more time to come back. Defaults to 10 minutes.
+    """
+
+    draft_idle: Annotated[Duration, Field(ge=timedelta(seconds=1))] = timedelta(seconds=25)
+    """How long a draft may get no step before it is stored as it is, `incomplete`.
+
+    An empty step keeps it open. With `sweep_interval` it stays below 30 s. Defaults to 25 s.
+    """
+
+    purge_after: LongDuration = timedelta(days=30)
+    """How long a deleted session can be undeleted, and keeps its space. Defaults to 30 days."""
 
     # Subscriptions
 

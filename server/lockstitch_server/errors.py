@@ -4,11 +4,11 @@ LockstitchError
 ├── InvalidArgument     InvalidField, ExpectedVersionRequired, PageTokenInvalid, MessageTooLarge, BatchTooLarge
 ├── Unauthenticated     TokenMissing, TokenInvalid, TokenExpired
 ├── PermissionDenied    RoleNotAllowed
-├── NotFound            SessionNotFound, MessageNotFound, ToolCallNotFound
+├── NotFound            SessionNotFound, MessageNotFound, ToolCallNotFound, RunNotFound
 ├── AlreadyExists       SessionExists, MessageIdExists
 ├── Aborted             VersionConflict
-├── FailedPrecondition  SessionClosed, SessionExpired, ToolCallEnded, ToolCallStatusRefused, ToolCallAmbiguous,
-│                       RequestIdReused
+├── FailedPrecondition  SessionClosed, SessionExpired, SessionDeleted, RunActive, RunFenced, RunEnded, ToolCallEnded,
+│                       ToolCallStatusRefused, ToolCallAmbiguous, RequestIdReused
 ├── OutOfRange          CursorAhead, StoreRestored
 ├── ResourceExhausted   SessionFull, SubscriptionLimit, SlowConsumer
 ├── Unavailable         Draining, Overloaded, DatabaseUnavailable, CommitOutcomeUnknown
@@ -17,7 +17,7 @@ LockstitchError
 Each class that is raised has a `reason`, the name of its ErrorReason value; its parent says which kind of answer it is.
 """
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import ClassVar
 
 
@@ -176,6 +176,13 @@ class ToolCallNotFound(NotFound):
     sentence = "There is no such tool call."
 
 
+class RunNotFound(NotFound):
+    """There is no such run in this session."""
+
+    reason = "RUN_NOT_FOUND"
+    sentence = "There is no such run."
+
+
 class SessionExists(AlreadyExists):
     """The session id is taken."""
 
@@ -225,6 +232,49 @@ class SessionExpired(FailedPrecondition):
     sentence = "The session has expired: restore it with a new expire_time or ttl that lies ahead."
 
 
+class SessionDeleted(FailedPrecondition):
+    """The session is deleted."""
+
+    reason = "SESSION_DELETED"
+    sentence = "The session is deleted: undelete it first."
+
+
+class RunActive(FailedPrecondition):
+    """A run is active on the session."""
+
+    reason = "RUN_ACTIVE"
+
+    def __init__(self, run_id: str, lease_expire_time: datetime) -> None:
+        """Says which, and until when its lease is live."""
+        until = lease_expire_time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        super().__init__(
+            f"The run {run_id} is active; its lease is live until {until}.",
+            metadata={"run_id": run_id, "lease_expire_time": until},
+        )
+
+
+class RunFenced(FailedPrecondition):
+    """The fence is not the active run's: somebody took over, or ended it."""
+
+    reason = "RUN_FENCED"
+
+    def __init__(self, run_id: str) -> None:
+        """Says which run does not act any more."""
+        super().__init__(
+            f"The run {run_id} was fenced: it is not its holder who acts now.", metadata={"run_id": run_id}
+        )
+
+
+class RunEnded(FailedPrecondition):
+    """The run has ended."""
+
+    reason = "RUN_ENDED"
+
+    def __init__(self, run_id: str) -> None:
+        """Says which run."""
+        super().__init__(f"The run {run_id} has ended.", metadata={"run_id": run_id})
+
+
 class ToolCallEnded(FailedPrecondition):
     """The call has ended with another outcome."""
 
@@ -253,7 +303,7 @@ class RequestIdReused(FailedPrecondition):
 
 
 class CursorAhead(OutOfRange):
-    """A version lies ahead of the session."""
+    """A version lies ahead of the session, or a step ahead of its draft."""
 
     reason = "CURSOR_AHEAD"
 
@@ -261,6 +311,14 @@ class CursorAhead(OutOfRange):
         """`current_version` is the newest there is."""
         sentence = f"The session is at version {current_version}."
         super().__init__(sentence, field=field, metadata={"current_version": str(current_version)})
+
+    @classmethod
+    def of_draft(cls, current_offset: int) -> "CursorAhead":
+        """A step lies ahead of its draft, of which `current_offset` bytes are there."""
+        error = cls(0, "offset")
+        error.args = (f"The draft holds {current_offset} bytes.",)
+        error.metadata = {"current_offset": str(current_offset)}
+        return error
 
 
 class StoreRestored(OutOfRange):

@@ -8,6 +8,7 @@ from lockstitch_server.model import SessionKey
 
 _SERVER_SESSION_PREFIX = "sess_"
 _MESSAGE_PREFIX = "msg_"
+_RUN_PREFIX = "run_"
 _MESSAGE = re.compile(r"msg_([0-9a-f]{16})_([1-9][0-9]{0,17})")
 _TOOL_CALL = re.compile(r"call_([0-9a-f]{16})_([1-9][0-9]{0,17})_(0|[1-9][0-9]{0,8})")
 
@@ -59,6 +60,11 @@ def parse_tool_call_id(key: SessionKey, candidate: str) -> tuple[int, int] | Non
     if match is None or match[1] != key.hex[:16]:
         return None
     return int(match[2]), int(match[3])
+
+
+def run_id(key: SessionKey, request_id_hash: UUID) -> str:
+    """The id of a run whose starter named none: a repeat of the request names the same run."""
+    return f"{_RUN_PREFIX}{_hash16(f'{key.hex}{request_id_hash.hex}').hex}"
 
 
 def _hash16(text: str) -> UUID:

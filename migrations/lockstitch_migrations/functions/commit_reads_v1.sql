@@ -2,22 +2,19 @@
 -- session's (c_request_hash null): its version. `fetched` says how many there were before the page was cut by size.
 create function lockstitch.list_commits_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text, p_after_version bigint, p_before_version bigint,
-    p_descending boolean, p_limit integer, p_bytes_max bigint
+    p_descending boolean, p_limit integer, p_bytes_max bigint, p_show_deleted boolean
 ) returns table (
     c_version bigint, c_request_hash uuid, c_commit_time timestamptz, c_last_seq bigint, c_new_messages smallint,
     c_new_tool_calls smallint, c_method smallint, c_principal_role smallint, c_principal_subject text, c_traceparent text,
     c_memory_change bytea, c_changed_tool_calls bigint[], c_updated_seq bigint, c_removed_from bigint, c_removed_to bigint,
-    c_erased boolean, fetched bigint
+    c_erased boolean, c_run_id text, c_changed_run_id text, c_ended_run_id text, c_memory_run_id text, fetched bigint
 ) language plpgsql stable set plan_cache_mode = force_custom_plan as $$
 declare
     v_version bigint;
 begin
     perform set_config('app.tenant', p_tenant, true);
-    select s.version into v_version
-    from lockstitch.sessions s
-    where s.session_key = p_session_key and s.tenant_id = p_tenant and s.session_id = p_session_id
-        and (p_owner is null or s.user_id = p_owner);
-    if not found then
+    v_version := lockstitch.visible_session_v1(p_tenant, p_session_key, p_session_id, p_owner, p_show_deleted);
+    if v_version is null then
         return;
     end if;
     c_version := v_version;
@@ -26,11 +23,11 @@ begin
     return query
         select w.version, w.request_hash, w.commit_time, w.last_seq, w.new_messages, w.new_tool_calls, w.method, w.principal_role,
             w.principal_subject, w.traceparent, w.memory_change, w.changed_tool_calls, w.updated_seq, w.removed_from, w.removed_to,
-            w.erased, w.fetched
+            w.erased, w.run_id, w.changed_run_id, w.ended_run_id, w.memory_run_id, w.fetched
         from (
             select n.*, count(*) over () as fetched, row_number() over by_place as place,
                 sum(
-                    1024 + coalesce(octet_length(n.memory_change), 0) + coalesce(b.bytes, 0) + coalesce(t.bytes, 0)
+                    1024 + case when n.changed_run_id is null then 0 else 81920 end + coalesce(octet_length(n.memory_change), 0) + coalesce(b.bytes, 0) + coalesce(t.bytes, 0)
                 ) over by_place as running
             from (
                 select c.*

@@ -292,27 +292,38 @@ begin
 end
 $$;
 
+-- Copies calls to the history, as they stood until the commit p_until.
+create function lockstitch.keep_tool_calls_v1(p_calls lockstitch.tool_calls[], p_until bigint) returns void language plpgsql as $$
+begin
+    insert into lockstitch.tool_calls_history (
+        session_key, requested_version, position, part_index, version, until_version, message_seq, result_seq, ended_version,
+        create_time, start_time, end_time, status, tenant_id, call_id, name, arguments_digest, outcome_digest, detail,
+        arguments, result, run_id, started_run_id
+    )
+    select c.session_key, c.requested_version, c.position, c.part_index, c.version, p_until, c.message_seq, c.result_seq,
+        c.ended_version, c.create_time, c.start_time, c.end_time, c.status, c.tenant_id, c.call_id, c.name, c.arguments_digest,
+        c.outcome_digest, c.detail, c.arguments, c.result, c.run_id, c.started_run_id
+    from unnest(p_calls) as c;
+end
+$$;
+
 -- Carries the ledger's steps out: a row a call, its former state to the history. p_seqs are the seqs of the commit's messages where
 -- some were dropped; else message i has p_last_seq + i.
 create function lockstitch.write_ledger_v1(
     p_tenant text, p_session_key uuid, p_version bigint, p_now timestamptz, p_last_seq bigint, p_seqs bigint[],
-    p_plan lockstitch.ledger_plan_v1
+    p_plan lockstitch.ledger_plan_v1, p_run_id text
 ) returns void language plpgsql as $$
+declare
+    v_calls lockstitch.tool_calls[];
 begin
     -- One by one: a join would be planned once for few calls, and might read all of a session's.
     for j in 1 .. coalesce(cardinality(p_plan.t_version), 0) loop
         continue when p_plan.t_new[j] or not p_plan.t_changed[j];
-        insert into lockstitch.tool_calls_history (
-            session_key, requested_version, position, part_index, version, until_version, message_seq, result_seq,
-            ended_version, create_time, start_time, end_time, status, tenant_id, call_id, name, arguments_digest,
-            outcome_digest, detail, arguments, result
-        )
-        select c.session_key, c.requested_version, c.position, c.part_index, c.version, p_version, c.message_seq, c.result_seq,
-            c.ended_version, c.create_time, c.start_time, c.end_time, c.status, c.tenant_id, c.call_id, c.name,
-            c.arguments_digest, c.outcome_digest, c.detail, c.arguments, c.result
+        select array_agg(c) into v_calls
         from lockstitch.tool_calls c
         where c.session_key = p_session_key and c.tenant_id = p_tenant
             and c.requested_version = p_plan.t_version[j] and c.position = p_plan.t_position[j];
+        perform lockstitch.keep_tool_calls_v1(v_calls, p_version);
 
         update lockstitch.tool_calls c set
             version = p_version,
@@ -322,6 +333,7 @@ begin
                 else coalesce(p_seqs[p_plan.t_result[j]], p_last_seq + p_plan.t_result[j])
             end,
             start_time = case when p_plan.t_started[j] then coalesce(c.start_time, p_now) else c.start_time end,
+            started_run_id = case when p_plan.t_started[j] then p_run_id else c.started_run_id end,
             ended_version = case when p_plan.t_ended[j] then p_version else c.ended_version end,
             end_time = case when p_plan.t_ended[j] then p_now else c.end_time end,
             outcome_digest = p_plan.t_outcome[j],
@@ -333,7 +345,8 @@ begin
 
     insert into lockstitch.tool_calls (
         session_key, requested_version, position, part_index, version, message_seq, result_seq, ended_version, create_time,
-        start_time, end_time, status, tenant_id, call_id, name, arguments_digest, outcome_digest, detail, arguments, result
+        start_time, end_time, status, tenant_id, call_id, name, arguments_digest, outcome_digest, detail, arguments, result, run_id,
+        started_run_id
     )
     select p_session_key, p_version, p_plan.t_position[j], p_plan.t_part[j], p_version,
         coalesce(p_seqs[p_plan.t_message[j]], p_last_seq + p_plan.t_message[j]),
@@ -341,7 +354,8 @@ begin
         case when p_plan.t_ended[j] then p_version end, p_now,
         case when p_plan.t_started[j] then p_now end, case when p_plan.t_ended[j] then p_now end,
         p_plan.t_status[j], p_tenant, p_plan.t_call_id[j], p_plan.t_name[j], p_plan.t_digest[j], p_plan.t_outcome[j],
-        p_plan.t_detail[j], p_plan.t_arguments[j], p_plan.t_own_result[j]
+        p_plan.t_detail[j], p_plan.t_arguments[j], p_plan.t_own_result[j], p_run_id,
+        case when p_plan.t_started[j] then p_run_id end
     from generate_subscripts(p_plan.t_version, 1) as j
     where p_plan.t_new[j];
 end

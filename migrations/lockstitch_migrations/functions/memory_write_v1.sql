@@ -12,7 +12,7 @@ create type lockstitch.memory_plan_v1 as (
 -- which keys that are not named go too: 0 none, 1 all, 2 all but the typed ones. A key that was read to be merged must still be at
 -- the version it was read at (0: absent), else the caller reads again.
 create function lockstitch.plan_memory_v1(
-    p_tenant text, p_session_key uuid, p_memory_bytes integer, p_keys bytea[], p_values bytea[], p_key_versions bigint[],
+    p_tenant text, p_session_key uuid, p_run_id text, p_memory_bytes integer, p_keys bytea[], p_values bytea[], p_key_versions bigint[],
     p_scope smallint, p_bytes_max integer
 ) returns lockstitch.memory_plan_v1 language plpgsql as $$
 declare
@@ -24,7 +24,7 @@ begin
         select
         from unnest(p_keys, p_key_versions) as c (memory_key, version)
         left join lockstitch.memory m
-            on m.session_key = p_session_key and m.tenant_id = p_tenant and m.memory_key = c.memory_key
+            on m.session_key = p_session_key and m.tenant_id = p_tenant and m.run_id = p_run_id and m.memory_key = c.memory_key
         where c.version is not null and c.version <> coalesce(m.version, 0)
     ) then
         v_plan.refusal := 'memory_key_moved';
@@ -35,7 +35,7 @@ begin
     into v_plan.gone_keys, v_gone_bytes
     from lockstitch.memory m
     left join unnest(p_keys, p_values) as c (memory_key, value) on c.memory_key = m.memory_key
-    where m.session_key = p_session_key and m.tenant_id = p_tenant
+    where m.session_key = p_session_key and m.tenant_id = p_tenant and m.run_id = p_run_id
         and case
             when c.memory_key is not null then c.value is null or c.value <> m.value
             when p_scope = 1 then true
@@ -49,7 +49,7 @@ begin
     into v_plan.new_keys, v_plan.new_values, v_new_bytes
     from unnest(p_keys, p_values) as c (memory_key, value)
     left join lockstitch.memory m
-        on m.session_key = p_session_key and m.tenant_id = p_tenant and m.memory_key = c.memory_key
+        on m.session_key = p_session_key and m.tenant_id = p_tenant and m.run_id = p_run_id and m.memory_key = c.memory_key
     where c.value is not null and (m.value is null or m.value <> c.value);
 
     v_plan.changed := v_plan.gone_keys is not null or v_plan.new_keys is not null;
@@ -65,17 +65,18 @@ $$;
 -- with their names, and from the log every change since that may have said it, whether it changed the key or only repeated what it was: one that names
 -- the key, might spell it otherwise (by an escape), or, since typed keys are told by a number, any at all.
 create function lockstitch.write_memory_v1(
-    p_tenant text, p_session_key uuid, p_version bigint, p_plan lockstitch.memory_plan_v1, p_erase boolean
+    p_tenant text, p_session_key uuid, p_run_id text, p_version bigint, p_plan lockstitch.memory_plan_v1, p_erase boolean
 ) returns void language plpgsql as $$
 begin
     if p_plan.gone_keys is not null then
         with gone as (
             delete from lockstitch.memory m
-            where m.session_key = p_session_key and m.tenant_id = p_tenant and m.memory_key = any(p_plan.gone_keys)
+            where m.session_key = p_session_key and m.tenant_id = p_tenant and m.run_id = p_run_id
+                and m.memory_key = any(p_plan.gone_keys)
             returning m.version, m.memory_key, m.value
         )
-        insert into lockstitch.memory_history (session_key, version, until_version, tenant_id, memory_key, value)
-        select p_session_key, gone.version, p_version, p_tenant, gone.memory_key, gone.value
+        insert into lockstitch.memory_history (session_key, version, until_version, tenant_id, run_id, memory_key, value)
+        select p_session_key, gone.version, p_version, p_tenant, p_run_id, gone.memory_key, gone.value
         from gone;
     end if;
     if p_erase then
@@ -88,16 +89,17 @@ begin
             from (
                 select g.memory_key, g.version, row_number() over (order by g.memory_key, g.version) as place
                 from lockstitch.memory_history g
-                where g.session_key = p_session_key and g.tenant_id = p_tenant and g.memory_key = any(p_plan.gone_keys)
+                where g.session_key = p_session_key and g.tenant_id = p_tenant and g.run_id = p_run_id
+                    and g.memory_key = any(p_plan.gone_keys)
             ) as r
-            where h.session_key = p_session_key and h.tenant_id = p_tenant and h.memory_key = r.memory_key
+            where h.session_key = p_session_key and h.tenant_id = p_tenant and h.run_id = p_run_id and h.memory_key = r.memory_key
                 and h.version = r.version
             returning r.memory_key, h.version
         )
         update lockstitch.commits c set memory_change = null, digest = '', erased = true
         from (select e.memory_key, min(e.version) as version from erased e group by e.memory_key) as k
         where c.session_key = p_session_key and c.tenant_id = p_tenant and c.version >= k.version and c.version < p_version
-            and c.memory_change is not null
+            and c.memory_change is not null and coalesce(c.memory_run_id, '') = p_run_id
             and (
                 position(k.memory_key in c.memory_change) > 0
                 or position('\x5c'::bytea in c.memory_change) > 0
@@ -105,8 +107,8 @@ begin
             );
     end if;
     if p_plan.new_keys is not null then
-        insert into lockstitch.memory (session_key, version, tenant_id, memory_key, value)
-        select p_session_key, p_version, p_tenant, c.memory_key, c.value
+        insert into lockstitch.memory (session_key, version, tenant_id, run_id, memory_key, value)
+        select p_session_key, p_version, p_tenant, p_run_id, c.memory_key, c.value
         from unnest(p_plan.new_keys, p_plan.new_values) as c (memory_key, value);
     end if;
 end

@@ -2,11 +2,12 @@
 -- many messages were looked at (at most p_scan_max, since filters hide some) and up to which seq, and how many matched.
 create function lockstitch.list_messages_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text, p_after_seq bigint, p_before_seq bigint,
-    p_event_after timestamptz, p_event_before timestamptz, p_descending boolean, p_roles smallint[], p_limit integer,
+    p_event_after timestamptz, p_event_before timestamptz, p_descending boolean, p_roles smallint[], p_run_id text, p_limit integer,
     p_scan_max integer, p_bytes_max bigint
 ) returns table (
     m_seq bigint, m_version bigint, m_role smallint, m_id text, m_call_id text, m_create_time timestamptz, m_bytes integer,
-    m_body bytea, m_removed_version bigint, m_erased boolean, m_scanned integer, m_last_scanned bigint, m_matched integer
+    m_body bytea, m_run_id text, m_removed_version bigint, m_erased boolean, m_scanned integer, m_last_scanned bigint,
+    m_matched integer
 ) language plpgsql stable as $$
 declare
     v_seqs bigint[];
@@ -14,11 +15,8 @@ declare
     v_last bigint;
 begin
     perform set_config('app.tenant', p_tenant, true);
-    select s.version into m_version
-    from lockstitch.sessions s
-    where s.session_key = p_session_key and s.tenant_id = p_tenant and s.session_id = p_session_id
-        and (p_owner is null or s.user_id = p_owner);
-    if not found then
+    m_version := lockstitch.visible_session_v1(p_tenant, p_session_key, p_session_id, p_owner, false);
+    if m_version is null then
         return;
     end if;
 
@@ -29,7 +27,8 @@ begin
             select m.seq,
                 (p_roles is null or m.role = any(p_roles))
                 and (p_event_after is null or m.event_time >= p_event_after)
-                and (p_event_before is null or m.event_time < p_event_before) as shown
+                and (p_event_before is null or m.event_time < p_event_before)
+                and (p_run_id is null or m.run_id = p_run_id) as shown
             from lockstitch.messages m
             where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq > p_after_seq and m.seq < p_before_seq
             order by m.seq desc
@@ -42,7 +41,8 @@ begin
             select m.seq,
                 (p_roles is null or m.role = any(p_roles))
                 and (p_event_after is null or m.event_time >= p_event_after)
-                and (p_event_before is null or m.event_time < p_event_before) as shown
+                and (p_event_before is null or m.event_time < p_event_before)
+                and (p_run_id is null or m.run_id = p_run_id) as shown
             from lockstitch.messages m
             where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq > p_after_seq and m.seq < p_before_seq
             order by m.seq
@@ -55,10 +55,10 @@ begin
     return next;
 
     return query
-        select w.seq, w.version, w.role, w.message_id, w.call_id, w.create_time, w.bytes, w.body, null::bigint, false,
+        select w.seq, w.version, w.role, w.message_id, w.call_id, w.create_time, w.bytes, w.body, w.run_id, null::bigint, false,
             null::integer, null::bigint, null::integer
         from (
-            select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body) as bytes, m.body, k.place,
+            select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body) as bytes, m.body, m.run_id, k.place,
                 sum(octet_length(m.body) + 512) over (order by k.place) as running
             from unnest(v_seqs[:p_limit]) with ordinality as k (seq, place)
             join lockstitch.messages m on m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq = k.seq
@@ -71,21 +71,19 @@ $$;
 -- The same with removed messages in their places. Planned anew at each call, since the direction is a parameter of its one statement.
 create function lockstitch.list_messages_with_removed_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text, p_after_seq bigint, p_before_seq bigint,
-    p_event_after timestamptz, p_event_before timestamptz, p_descending boolean, p_roles smallint[], p_limit integer,
+    p_event_after timestamptz, p_event_before timestamptz, p_descending boolean, p_roles smallint[], p_run_id text, p_limit integer,
     p_scan_max integer, p_bytes_max bigint
 ) returns table (
     m_seq bigint, m_version bigint, m_role smallint, m_id text, m_call_id text, m_create_time timestamptz, m_bytes integer,
-    m_body bytea, m_removed_version bigint, m_erased boolean, m_scanned integer, m_last_scanned bigint, m_matched integer
+    m_body bytea, m_run_id text, m_removed_version bigint, m_erased boolean, m_scanned integer, m_last_scanned bigint,
+    m_matched integer
 ) language plpgsql stable set plan_cache_mode = force_custom_plan as $$
 declare
     v_seqs bigint[];
 begin
     perform set_config('app.tenant', p_tenant, true);
-    select s.version into m_version
-    from lockstitch.sessions s
-    where s.session_key = p_session_key and s.tenant_id = p_tenant and s.session_id = p_session_id
-        and (p_owner is null or s.user_id = p_owner);
-    if not found then
+    m_version := lockstitch.visible_session_v1(p_tenant, p_session_key, p_session_id, p_owner, false);
+    if m_version is null then
         return;
     end if;
 
@@ -95,12 +93,13 @@ begin
         select u.seq,
             (p_roles is null or u.role = any(p_roles))
             and (p_event_after is null or u.event_time >= p_event_after)
-            and (p_event_before is null or u.event_time < p_event_before) as shown,
+            and (p_event_before is null or u.event_time < p_event_before)
+            and (p_run_id is null or u.run_id = p_run_id) as shown,
             row_number() over (order by case when p_descending then -u.seq else u.seq end) as place,
             count(*) over () as places
         from (
             (
-                select m.seq, m.role, m.event_time
+                select m.seq, m.role, m.event_time, m.run_id
                 from lockstitch.messages m
                 where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq > p_after_seq and m.seq < p_before_seq
                 order by case when p_descending then m.seq end desc, case when not p_descending then m.seq end
@@ -108,7 +107,7 @@ begin
             )
             union all
             (
-                select h.seq, h.role, h.event_time
+                select h.seq, h.role, h.event_time, h.run_id
                 from lockstitch.messages_history h
                 where h.session_key = p_session_key and h.tenant_id = p_tenant and h.seq > p_after_seq and h.seq < p_before_seq
                     and h.removed
@@ -123,18 +122,18 @@ begin
     return next;
 
     return query
-        select w.seq, w.version, w.role, w.message_id, w.call_id, w.create_time, w.bytes, w.body, w.removed_version, w.erased,
+        select w.seq, w.version, w.role, w.message_id, w.call_id, w.create_time, w.bytes, w.body, w.run_id, w.removed_version, w.erased,
             null::integer, null::bigint, null::integer
         from (
             select l.*, k.place, sum(l.bytes + 512) over (order by k.place) as running
             from unnest(v_seqs[:p_limit]) with ordinality as k (seq, place)
             cross join lateral (
-                select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body) as bytes, m.body,
+                select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body) as bytes, m.body, m.run_id,
                     null::bigint as removed_version, false as erased
                 from lockstitch.messages m
                 where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq = k.seq
                 union all
-                select h.seq, h.version, h.role, h.message_id, h.call_id, h.create_time, octet_length(h.body), h.body,
+                select h.seq, h.version, h.role, h.message_id, h.call_id, h.create_time, octet_length(h.body), h.body, h.run_id,
                     h.until_version, h.erased
                 from lockstitch.messages_history h
                 where h.session_key = p_session_key and h.tenant_id = p_tenant and h.seq = k.seq and h.removed
@@ -152,17 +151,17 @@ create function lockstitch.messages_of_commits_v1(
     p_updated_seqs bigint[]
 ) returns table (
     seq bigint, version bigint, role smallint, message_id text, call_id text, create_time timestamptz, bytes integer, body bytea,
-    removed_version bigint, erased boolean
+    run_id text, removed_version bigint, erased boolean
 ) language plpgsql volatile as $$
 begin
     perform set_config('app.tenant', p_tenant, true);
     return query
-        select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body), m.body, null::bigint, false
+        select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body), m.body, m.run_id, null::bigint, false
         from lockstitch.messages m
         where m.session_key = p_session_key and m.tenant_id = p_tenant and m.version between p_first_version and p_last_version
             and m.seq between p_first_seq and p_last_seq
         union all
-        select h.seq, h.version, h.role, h.message_id, h.call_id, h.create_time, octet_length(h.body), h.body, null::bigint, h.erased
+        select h.seq, h.version, h.role, h.message_id, h.call_id, h.create_time, octet_length(h.body), h.body, h.run_id, null::bigint, h.erased
         from lockstitch.messages_history h
         where h.session_key = p_session_key and h.tenant_id = p_tenant and h.version between p_first_version and p_last_version
             and h.seq between p_first_seq and p_last_seq
@@ -175,13 +174,13 @@ begin
             where (n.seq between p_first_seq and p_last_seq) is not true
         ) as k
         cross join lateral (
-            select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body), m.body, null::bigint,
+            select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body), m.body, m.run_id, null::bigint,
                 false
             from lockstitch.messages m
             where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq = k.seq
                 and m.version between p_first_version and p_last_version
             union all
-            select h.seq, h.version, h.role, h.message_id, h.call_id, h.create_time, octet_length(h.body), h.body, null::bigint,
+            select h.seq, h.version, h.role, h.message_id, h.call_id, h.create_time, octet_length(h.body), h.body, h.run_id, null::bigint,
                 h.erased
             from lockstitch.messages_history h
             where h.session_key = p_session_key and h.tenant_id = p_tenant and h.seq = k.seq
@@ -196,14 +195,14 @@ $$;
 create function lockstitch.removed_messages_v1(p_tenant text, p_session_key uuid, p_version bigint, p_bytes_max bigint)
 returns table (
     m_seq bigint, m_version bigint, m_role smallint, m_id text, m_call_id text, m_create_time timestamptz, m_bytes integer,
-    m_body bytea, m_removed_version bigint, m_erased boolean, m_total bigint
+    m_body bytea, m_run_id text, m_removed_version bigint, m_erased boolean, m_total bigint
 ) language plpgsql volatile as $$
 begin
     perform set_config('app.tenant', p_tenant, true);
     return query
-        select w.seq, w.version, w.role, w.message_id, w.call_id, w.create_time, w.bytes, w.body, p_version, w.erased, w.total
+        select w.seq, w.version, w.role, w.message_id, w.call_id, w.create_time, w.bytes, w.body, w.run_id, p_version, w.erased, w.total
         from (
-            select h.seq, h.version, h.role, h.message_id, h.call_id, h.create_time, octet_length(h.body) as bytes, h.body, h.erased,
+            select h.seq, h.version, h.role, h.message_id, h.call_id, h.create_time, octet_length(h.body) as bytes, h.body, h.run_id, h.erased,
                 count(*) over () as total,
                 row_number() over (order by h.seq desc) as place,
                 sum(octet_length(h.body) + 512) over (order by h.seq desc) as running

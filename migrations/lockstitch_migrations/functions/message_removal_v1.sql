@@ -15,6 +15,7 @@ declare
     v_removed lockstitch.removal_v1;
     v_seqs bigint[];
     v_result record;
+    v_calls lockstitch.tool_calls[];
     v_call lockstitch.tool_calls%rowtype;
     v_former lockstitch.tool_calls_history%rowtype;
 begin
@@ -50,15 +51,8 @@ begin
             )
         returning c.*
     )
-    insert into lockstitch.tool_calls_history (
-        session_key, requested_version, position, part_index, version, until_version, message_seq, result_seq, ended_version,
-        create_time, start_time, end_time, status, tenant_id, call_id, name, arguments_digest, outcome_digest, detail,
-        arguments, result
-    )
-    select g.session_key, g.requested_version, g.position, g.part_index, g.version, p_version, g.message_seq, g.result_seq,
-        g.ended_version, g.create_time, g.start_time, g.end_time, g.status, g.tenant_id, g.call_id, g.name, g.arguments_digest,
-        g.outcome_digest, g.detail, g.arguments, g.result
-    from gone g;
+    select array_agg(g::lockstitch.tool_calls) into v_calls from gone g;
+    perform lockstitch.keep_tool_calls_v1(v_calls, p_version);
 
     -- Calls that they ended, and that stay: as they stood before. One by one, as the ledger is written: a join would be planned once
     -- for few calls, and might read all of a session's.
@@ -84,16 +78,7 @@ begin
         order by h.version desc
         limit 1;
 
-        insert into lockstitch.tool_calls_history (
-            session_key, requested_version, position, part_index, version, until_version, message_seq, result_seq,
-            ended_version, create_time, start_time, end_time, status, tenant_id, call_id, name, arguments_digest,
-            outcome_digest, detail, arguments, result
-        ) values (
-            p_session_key, v_call.requested_version, v_call.position, v_call.part_index, v_call.version, p_version,
-            v_call.message_seq, v_call.result_seq, v_call.ended_version, v_call.create_time, v_call.start_time, v_call.end_time,
-            v_call.status, p_tenant, v_call.call_id, v_call.name, v_call.arguments_digest, v_call.outcome_digest, v_call.detail,
-            v_call.arguments, v_call.result
-        );
+        perform lockstitch.keep_tool_calls_v1(array[v_call], p_version);
         update lockstitch.tool_calls c set
             version = p_version,
             status = coalesce(v_former.status, 1),
@@ -102,7 +87,8 @@ begin
             end_time = v_former.end_time,
             outcome_digest = v_former.outcome_digest,
             detail = coalesce(v_former.detail, ''),
-            result = v_former.result
+            result = v_former.result,
+            started_run_id = v_former.started_run_id
         where c.session_key = p_session_key and c.tenant_id = p_tenant
             and c.requested_version = v_call.requested_version and c.position = v_call.position;
         v_removed.changed_calls := v_removed.changed_calls || array[v_call.requested_version, v_call.position];
@@ -114,10 +100,11 @@ begin
         returning m.*
     )
     insert into lockstitch.messages_history (
-        session_key, seq, version, until_version, create_time, event_time, role, removed, tenant_id, message_id, call_id, body
+        session_key, seq, version, until_version, create_time, event_time, role, removed, tenant_id, message_id, call_id,
+        run_id, body
     )
     select g.session_key, g.seq, g.version, p_version, g.create_time, g.event_time, g.role, true, g.tenant_id, g.message_id,
-        g.call_id, g.body
+        g.call_id, g.run_id, g.body
     from gone g;
 
     if p_erase then

@@ -4,7 +4,7 @@
 create function lockstitch.update_message_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text,
     p_method smallint, p_request uuid, p_digest bytea, p_subject text, p_principal_role smallint, p_traceparent text,
-    p_expected_version bigint, p_seq bigint, p_message_id text, p_role smallint, p_call_id text, p_event_time timestamptz,
+    p_expected_version bigint, p_run_id text, p_fencing_token bigint, p_seq bigint, p_message_id text, p_role smallint, p_call_id text, p_event_time timestamptz,
     p_body bytea, p_call_ids text[], p_call_names text[], p_call_digests bytea[], p_call_parts integer[],
     p_result_status smallint, p_outcome_digest bytea, p_erase boolean,
     out r_outcome text, out r_version bigint, out r_last_seq bigint, out r_memory_version bigint, out r_commit_time timestamptz,
@@ -36,13 +36,9 @@ begin
         return;
     end if;
 
-    if v_session.status = 2 then
-        r_outcome := 'session_closed';
-    elsif v_begun.r_expired then
-        r_outcome := 'session_expired';
-    elsif p_expected_version <> v_session.version then
-        r_outcome := 'version_conflict';
-    end if;
+    r_outcome := lockstitch.change_refusal_v1(
+        v_session, v_begun.r_now, p_run_id, p_fencing_token, p_expected_version
+    );
     if r_outcome is not null then
         return;
     end if;
@@ -90,10 +86,11 @@ begin
     r_commit_time := v_begun.r_now;
 
     insert into lockstitch.messages_history (
-        session_key, seq, version, until_version, create_time, event_time, role, removed, tenant_id, message_id, call_id, body
+        session_key, seq, version, until_version, create_time, event_time, role, removed, tenant_id, message_id, call_id,
+        run_id, body
     ) values (
         p_session_key, v_message.seq, v_message.version, r_version, v_message.create_time, v_message.event_time, v_message.role,
-        false, p_tenant, v_message.message_id, v_message.call_id, v_message.body
+        false, p_tenant, v_message.message_id, v_message.call_id, v_message.run_id, v_message.body
     );
     update lockstitch.messages m set version = r_version, event_time = p_event_time, body = p_body
     where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq = v_message.seq;
@@ -106,15 +103,7 @@ begin
             and c.result_seq = v_message.seq;
     end if;
     if v_calls is not null then
-        insert into lockstitch.tool_calls_history (
-            session_key, requested_version, position, part_index, version, until_version, message_seq, result_seq, ended_version,
-            create_time, start_time, end_time, status, tenant_id, call_id, name, arguments_digest, outcome_digest, detail,
-            arguments, result
-        )
-        select c.session_key, c.requested_version, c.position, c.part_index, c.version, r_version, c.message_seq, c.result_seq,
-            c.ended_version, c.create_time, c.start_time, c.end_time, c.status, c.tenant_id, c.call_id, c.name,
-            c.arguments_digest, c.outcome_digest, c.detail, c.arguments, c.result
-        from unnest(v_calls) as c;
+        perform lockstitch.keep_tool_calls_v1(v_calls, r_version);
         -- One by one, as the ledger is written.
         for i in 1 .. cardinality(v_calls) loop
             update lockstitch.tool_calls c set
@@ -134,10 +123,10 @@ begin
 
     insert into lockstitch.commits (
         session_key, version, request_hash, commit_time, last_seq, memory_version, message_count, new_messages, new_tool_calls,
-        method, principal_role, tenant_id, principal_subject, digest, traceparent, updated_seq, changed_tool_calls
+        method, principal_role, tenant_id, principal_subject, digest, traceparent, updated_seq, changed_tool_calls, run_id
     ) values (
         p_session_key, r_version, p_request, v_begun.r_now, v_session.last_seq, v_session.memory_version, v_session.message_count,
-        0, 0, p_method, p_principal_role, p_tenant, p_subject, p_digest, p_traceparent, v_message.seq, v_changed_calls
+        0, 0, p_method, p_principal_role, p_tenant, p_subject, p_digest, p_traceparent, v_message.seq, v_changed_calls, p_run_id
     );
     update lockstitch.sessions s set
         version = r_version,

@@ -2,7 +2,7 @@
 create function lockstitch.remove_messages_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text,
     p_method smallint, p_request uuid, p_digest bytea, p_subject text, p_principal_role smallint, p_traceparent text,
-    p_expected_version bigint, p_expected_memory_version bigint, p_force boolean,
+    p_expected_version bigint, p_expected_memory_version bigint, p_run_id text, p_fencing_token bigint, p_force boolean,
     p_message_roles smallint[], p_message_ids text[], p_message_call_ids text[], p_message_event_times timestamptz[],
     p_message_bodies bytea[],
     p_op smallint[], p_op_message integer[], p_op_part integer[], p_op_version bigint[], p_op_position integer[],
@@ -25,11 +25,11 @@ begin
         r_commit_time, r_status, r_message_ids
     from lockstitch.commit_v1(
         p_tenant, p_session_key, p_session_id, p_owner, p_method, p_request, p_digest, p_subject, p_principal_role, p_traceparent,
-        p_expected_version, p_expected_memory_version, p_force, p_message_roles, p_message_ids, p_message_call_ids,
+        p_expected_version, p_expected_memory_version, p_run_id, p_fencing_token, p_force, p_message_roles, p_message_ids, p_message_call_ids,
         p_message_event_times, p_message_bodies, p_op, p_op_message, p_op_part, p_op_version, p_op_position, p_op_call_id,
         p_op_name, p_op_arguments_digest, p_op_status, p_op_outcome_digest, p_op_granted, p_op_detail, p_op_arguments,
-        p_op_result, p_allow_orphans, null, null, null, 0::smallint, false, null, 0::smallint, null, null, null, null, null,
-        null, null, null, null, p_session_messages_max, 0, p_remove_last, p_remove_from, p_erase
+        p_op_result, p_allow_orphans, null, null, null, 0::smallint, false, null, null, 0::smallint, null, null, null, null, null,
+        null, null, null, null, p_session_messages_max, 0, p_remove_last, p_remove_from, p_erase, null, null, false
     ) as c;
 exception when sqlstate 'LS001' then
     get stacked diagnostics r_outcome = message_text, v_detail = pg_exception_detail;

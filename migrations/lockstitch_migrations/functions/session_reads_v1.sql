@@ -6,22 +6,33 @@ create function lockstitch.session_at_v1(
     out s_last_seq bigint, out s_memory_version bigint, out s_message_count integer, out s_update_time timestamptz,
     out s_last_activity_time timestamptz, out s_status smallint, out s_close_time timestamptz, out s_close_reason text,
     out s_expire_time timestamptz, out s_idle_ttl interval, out s_title text, out s_label_keys text[],
-    out s_label_values text[], out s_metadata bytea
+    out s_label_values text[], out s_metadata bytea, out s_delete_time timestamptz, out s_purge_time timestamptz,
+    out s_active_run_id text
 ) returns setof record language plpgsql volatile set plan_cache_mode = force_custom_plan as $$
 begin
     perform set_config('app.tenant', p_tenant, true);
     return query
         select s.session_id, s.user_id, s.agent, s.create_time, c.version, c.last_seq, c.memory_version, c.message_count,
             c.commit_time, coalesce(c.last_activity_time, c.commit_time), d.status, d.close_time, d.close_reason, d.expire_time,
-            d.idle_ttl, d.title, d.label_keys, d.label_values, d.metadata
+            d.idle_ttl, d.title, d.label_keys, d.label_values, d.metadata, d.delete_time, d.purge_time,
+            (
+                -- Runs follow on one another: the one that was started last is the one that may not have ended.
+                select case when r.ended_version is null or r.ended_version > p_version then r.run_id end
+                from lockstitch.runs r
+                where r.session_key = p_session_key and r.tenant_id = p_tenant and r.started_version <= p_version
+                order by r.fencing_token desc
+                limit 1
+            )
         from lockstitch.sessions s
         join lockstitch.commits c on c.session_key = s.session_key and c.tenant_id = p_tenant and c.version = p_version
         join lateral (
-            select l.status, l.close_time, l.close_reason, l.expire_time, l.idle_ttl, l.title, l.label_keys, l.label_values, l.metadata
+            select l.status, l.close_time, l.close_reason, l.expire_time, l.idle_ttl, l.title, l.label_keys, l.label_values, l.metadata,
+                l.delete_time, l.purge_time
             from lockstitch.session_details l
             where l.session_key = s.session_key and l.tenant_id = p_tenant and l.version <= p_version
             union all
-            select h.status, h.close_time, h.close_reason, h.expire_time, h.idle_ttl, h.title, h.label_keys, h.label_values, h.metadata
+            select h.status, h.close_time, h.close_reason, h.expire_time, h.idle_ttl, h.title, h.label_keys, h.label_values, h.metadata,
+                h.delete_time, h.purge_time
             from lockstitch.session_details_history h
             where h.session_key = s.session_key and h.tenant_id = p_tenant
                 and h.version <= p_version and h.until_version > p_version
@@ -30,9 +41,9 @@ begin
 end
 $$;
 
--- The working memory as it was after the commit p_version. Volatile, like session_at_v1.
+-- The working memory of a session (p_run_id '') or of a run as it was after the commit p_version. Volatile, like session_at_v1.
 create function lockstitch.memory_at_v1(
-    p_tenant text, p_session_key uuid, p_version bigint,
+    p_tenant text, p_session_key uuid, p_version bigint, p_run_id text,
     out memory_keys bytea[], out memory_values bytea[], out memory_erased boolean
 ) language plpgsql volatile as $$
 begin
@@ -43,25 +54,25 @@ begin
     from (
         select l.memory_key, l.value, false as erased
         from lockstitch.memory l
-        where l.session_key = p_session_key and l.tenant_id = p_tenant and l.version <= p_version
+        where l.session_key = p_session_key and l.tenant_id = p_tenant and l.run_id = p_run_id and l.version <= p_version
         union all
         select h.memory_key, h.value, h.erased
         from lockstitch.memory_history h
-        where h.session_key = p_session_key and h.tenant_id = p_tenant
+        where h.session_key = p_session_key and h.tenant_id = p_tenant and h.run_id = p_run_id
             and h.version <= p_version and h.until_version > p_version
     ) as m;
 end
 $$;
 
 -- The named keys of working memory with the versions they are at, to merge a patch into.
-create function lockstitch.memory_keys_v1(p_tenant text, p_session_key uuid, p_keys bytea[])
+create function lockstitch.memory_keys_v1(p_tenant text, p_session_key uuid, p_run_id text, p_keys bytea[])
 returns table (memory_key bytea, value bytea, version bigint) language plpgsql stable as $$
 begin
     perform set_config('app.tenant', p_tenant, true);
     return query
         select m.memory_key, m.value, m.version
         from lockstitch.memory m
-        where m.session_key = p_session_key and m.tenant_id = p_tenant and m.memory_key = any(p_keys);
+        where m.session_key = p_session_key and m.tenant_id = p_tenant and m.run_id = p_run_id and m.memory_key = any(p_keys);
 end
 $$;
 
@@ -70,21 +81,26 @@ $$;
 create function lockstitch.get_session_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text,
     p_messages integer, p_memory boolean, p_open_calls integer, p_ended_calls integer, p_bytes_max bigint, p_call_bytes_max bigint,
+    p_last_run boolean, p_show_deleted boolean,
     out s_session_id text, out s_user_id text, out s_agent text, out s_create_time timestamptz, out s_version bigint,
     out s_last_seq bigint, out s_memory_version bigint, out s_message_count integer, out s_update_time timestamptz,
     out s_last_activity_time timestamptz, out s_status smallint, out s_close_time timestamptz, out s_close_reason text,
     out s_expire_time timestamptz, out s_idle_ttl interval, out s_title text, out s_label_keys text[],
-    out s_label_values text[], out s_metadata bytea,
+    out s_label_values text[], out s_metadata bytea, out s_delete_time timestamptz, out s_purge_time timestamptz,
+    out s_active_run_id text,
     out m_seqs bigint[], out m_versions bigint[], out m_roles smallint[], out m_ids text[], out m_call_ids text[],
-    out m_create_times timestamptz[], out m_bytes integer[], out m_bodies bytea[],
+    out m_create_times timestamptz[], out m_bytes integer[], out m_run_ids text[], out m_bodies bytea[],
     out memory_keys bytea[], out memory_values bytea[],
     out c_requested_versions bigint[], out c_positions integer[], out c_part_indexes integer[], out c_versions bigint[],
     out c_message_seqs bigint[], out c_result_seqs bigint[], out c_ended_versions bigint[], out c_create_times timestamptz[],
     out c_start_times timestamptz[], out c_end_times timestamptz[], out c_statuses smallint[], out c_call_ids text[],
     out c_names text[], out c_arguments_digests bytea[], out c_details bytea[], out c_arguments bytea[], out c_results bytea[], out c_message_ids text[],
     out c_result_message_ids text[], out c_message_bytes integer[], out c_result_bytes integer[],
-    out c_message_bodies bytea[], out c_result_bodies bytea[],
-    out l_result_seqs bigint[], out l_message_seqs bigint[], out l_part_indexes integer[]
+    out c_message_bodies bytea[], out c_result_bodies bytea[], out c_run_ids text[],
+    out l_result_seqs bigint[], out l_message_seqs bigint[], out l_part_indexes integer[],
+    out run_id text, out fencing_token bigint, out started_version bigint, out ended_version bigint, out cancel_version bigint,
+    out start_time timestamptz, out end_time timestamptz, out granted_until timestamptz, out renewed_until timestamptz,
+    out status smallint, out worker text, out error bytea, out label_keys text[], out label_values text[]
 ) returns setof record language plpgsql stable as $$
 declare
     v_calls lockstitch.tool_calls[];
@@ -92,35 +108,32 @@ begin
     perform set_config('app.tenant', p_tenant, true);
     select s.session_id, s.user_id, s.agent, s.create_time, s.version, s.last_seq, s.memory_version, s.message_count,
         s.update_time, s.last_activity_time,
-        case
-            when s.status = 1
-                and lockstitch.session_expired_v1(s.expire_time, s.last_activity_time, s.idle_ttl, clock_timestamp())
-            then 3
-            else s.status
-        end,
-        d.close_time, d.close_reason, s.expire_time, s.idle_ttl, d.title, d.label_keys, d.label_values, d.metadata
+        lockstitch.session_status_v1(s, clock_timestamp()), d.close_time, d.close_reason, s.expire_time, s.idle_ttl, d.title,
+        d.label_keys, d.label_values, d.metadata, d.delete_time, d.purge_time, s.active_run_id
     into s_session_id, s_user_id, s_agent, s_create_time, s_version, s_last_seq, s_memory_version, s_message_count,
         s_update_time, s_last_activity_time, s_status, s_close_time, s_close_reason, s_expire_time, s_idle_ttl, s_title,
-        s_label_keys, s_label_values, s_metadata
+        s_label_keys, s_label_values, s_metadata, s_delete_time, s_purge_time, s_active_run_id
     from lockstitch.sessions s
     join lockstitch.session_details d on d.session_key = s.session_key and d.tenant_id = p_tenant
     where s.session_key = p_session_key and s.tenant_id = p_tenant and s.session_id = p_session_id
-        and (p_owner is null or s.user_id = p_owner);
+        and (p_owner is null or s.user_id = p_owner)
+        and (s.status <> 4 or (p_show_deleted and s.purge_time > clock_timestamp()));
     if not found then
         return;
     end if;
 
     if p_messages > 0 then
         select array_agg(t.seq), array_agg(t.version), array_agg(t.role), array_agg(t.message_id), array_agg(t.call_id),
-            array_agg(t.create_time), array_agg(t.bytes), array_agg(t.body)
-        into m_seqs, m_versions, m_roles, m_ids, m_call_ids, m_create_times, m_bytes, m_bodies
+            array_agg(t.create_time), array_agg(t.bytes), array_agg(t.run_id), array_agg(t.body)
+        into m_seqs, m_versions, m_roles, m_ids, m_call_ids, m_create_times, m_bytes, m_run_ids, m_bodies
         from (
-            select n.seq, n.version, n.role, n.message_id, n.call_id, n.create_time, n.bytes,
+            select n.seq, n.version, n.role, n.message_id, n.call_id, n.create_time, n.bytes, n.run_id,
                 case
                     when sum(n.bytes) over (partition by n.bytes > 65536 order by n.seq desc) <= p_bytes_max then n.body
                 end as body
             from (
-                select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body) as bytes, m.body
+                select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body) as bytes, m.run_id,
+                    m.body
                 from lockstitch.messages m
                 where m.session_key = p_session_key and m.tenant_id = p_tenant
                 order by m.seq desc
@@ -151,7 +164,7 @@ begin
         select array_agg(m.memory_key), array_agg(m.value)
         into memory_keys, memory_values
         from lockstitch.memory m
-        where m.session_key = p_session_key and m.tenant_id = p_tenant;
+        where m.session_key = p_session_key and m.tenant_id = p_tenant and m.run_id = '';
     end if;
 
     if p_open_calls > 0 then
@@ -179,11 +192,21 @@ begin
             array_agg(c.message_seq), array_agg(c.result_seq), array_agg(c.ended_version), array_agg(c.create_time),
             array_agg(c.start_time), array_agg(c.end_time), array_agg(c.status), array_agg(c.call_id), array_agg(c.name),
             array_agg(c.arguments_digest), array_agg(c.detail), array_agg(c.arguments), array_agg(c.result), array_agg(c.message_id), array_agg(c.result_message_id),
-            array_agg(c.message_bytes), array_agg(c.result_bytes), array_agg(c.message_body), array_agg(c.result_body)
+            array_agg(c.message_bytes), array_agg(c.result_bytes), array_agg(c.message_body), array_agg(c.result_body),
+            array_agg(c.run_id)
         into c_requested_versions, c_positions, c_part_indexes, c_versions, c_message_seqs, c_result_seqs, c_ended_versions,
             c_create_times, c_start_times, c_end_times, c_statuses, c_call_ids, c_names, c_arguments_digests, c_details, c_arguments, c_results,
-            c_message_ids, c_result_message_ids, c_message_bytes, c_result_bytes, c_message_bodies, c_result_bodies
+            c_message_ids, c_result_message_ids, c_message_bytes, c_result_bytes, c_message_bodies, c_result_bodies,
+            c_run_ids
         from lockstitch.tool_calls_with_bodies_v1(p_tenant, p_session_key, v_calls, null, p_call_bytes_max) as c;
+    end if;
+    if p_last_run then
+        select r.*
+        into run_id, fencing_token, started_version, ended_version, cancel_version, start_time, end_time, granted_until,
+            renewed_until, status, worker, error, label_keys, label_values
+        from lockstitch.run_rows_v1(p_tenant, p_session_key) as r
+        order by r.fencing_token desc
+        limit 1;
     end if;
     return next;
 end
@@ -193,21 +216,15 @@ $$;
 create function lockstitch.session_shown_v1(
     p_session lockstitch.sessions, p_tenant text, p_user text, p_agent text, p_statuses smallint[],
     p_created_after timestamptz, p_created_before timestamptz, p_active_after timestamptz, p_active_before timestamptz,
-    p_cursor_minute integer, p_cursor_time timestamptz, p_cursor_id text, p_now timestamptz
-) returns boolean language sql stable parallel safe as $$
+    p_cursor_minute integer, p_cursor_time timestamptz, p_cursor_id text, p_now timestamptz, p_show_deleted boolean
+) returns boolean language sql stable as $$
     select p_session.tenant_id = p_tenant
         and (p_user is null or p_session.user_id = p_user)
         and (p_agent is null or p_session.agent = p_agent)
+        and (p_session.status <> 4 or (p_show_deleted and p_session.purge_time > p_now))
         and (
             p_statuses is null
-            or case
-                when p_session.status = 1
-                    and lockstitch.session_expired_v1(
-                        p_session.expire_time, p_session.last_activity_time, p_session.idle_ttl, p_now
-                    )
-                then 3::smallint
-                else p_session.status
-            end = any(p_statuses)
+            or lockstitch.session_status_v1(p_session, p_now) = any(p_statuses)
         )
         and (p_created_after is null or p_session.create_time >= p_created_after)
         and (p_created_before is null or p_session.create_time < p_created_before)
@@ -230,12 +247,14 @@ $$;
 create function lockstitch.list_sessions_v1(
     p_tenant text, p_user text, p_agent text, p_statuses smallint[], p_label_keys text[], p_label_values text[],
     p_created_after timestamptz, p_created_before timestamptz, p_active_after timestamptz, p_active_before timestamptz,
-    p_cursor_minute integer, p_cursor_time timestamptz, p_cursor_id text, p_limit integer, p_scan_max integer, p_bytes_max bigint
+    p_cursor_minute integer, p_cursor_time timestamptz, p_cursor_id text, p_limit integer, p_scan_max integer, p_bytes_max bigint,
+    p_show_deleted boolean
 ) returns table (
     s_session_id text, s_user_id text, s_agent text, s_create_time timestamptz, s_version bigint, s_last_seq bigint,
     s_memory_version bigint, s_message_count integer, s_update_time timestamptz, s_last_activity_time timestamptz,
     s_status smallint, s_close_time timestamptz, s_close_reason text, s_expire_time timestamptz, s_idle_ttl interval, s_title text,
-    s_label_keys text[], s_label_values text[], s_metadata bytea, activity_minute integer,
+    s_label_keys text[], s_label_values text[], s_metadata bytea, s_delete_time timestamptz, s_purge_time timestamptz,
+    s_active_run_id text, activity_minute integer,
     fetched bigint, stopped_minute integer, stopped_time timestamptz, stopped_id text
 ) language plpgsql stable
 set plan_cache_mode = force_custom_plan
@@ -304,7 +323,7 @@ begin
                 where s.session_key = k.session_key
                     and lockstitch.session_shown_v1(
                         s, p_tenant, p_user, p_agent, p_statuses, p_created_after, p_created_before, p_active_after,
-                        p_active_before, p_cursor_minute, p_cursor_time, p_cursor_id, v_now
+                        p_active_before, p_cursor_minute, p_cursor_time, p_cursor_id, v_now, p_show_deleted
                     )
                 -- Not to be walked by activity after all.
                 offset 0
@@ -325,7 +344,7 @@ begin
                     row_number() over (order by w.activity_minute desc, w.last_activity_time desc, w.session_id desc) as scanned,
                     lockstitch.session_shown_v1(
                         w.session, p_tenant, p_user, p_agent, p_statuses, p_created_after, p_created_before, p_active_after,
-                        p_active_before, p_cursor_minute, p_cursor_time, p_cursor_id, v_now
+                        p_active_before, p_cursor_minute, p_cursor_time, p_cursor_id, v_now, p_show_deleted
                     )
                     and not exists (
                         select
@@ -365,24 +384,19 @@ begin
     return query
         select f.session_id, f.user_id, f.agent, f.create_time, f.version, f.last_seq, f.memory_version, f.message_count,
             f.update_time, f.last_activity_time, f.computed_status, f.close_time, f.close_reason, f.expire_time, f.idle_ttl,
-            f.title, f.label_keys, f.label_values, f.metadata, f.activity_minute, null::bigint, null::integer,
+            f.title, f.label_keys, f.label_values, f.metadata, f.delete_time, f.purge_time, f.active_run_id, f.activity_minute, null::bigint, null::integer,
             null::timestamptz, null::text
         from (
-            select s.*, d.close_time, d.close_reason, d.title, d.label_keys, d.label_values, d.metadata,
-                case
-                    when s.status = 1
-                        and lockstitch.session_expired_v1(s.expire_time, s.last_activity_time, s.idle_ttl, v_now)
-                    then 3::smallint
-                    else s.status
-                end as computed_status,
+            select p.ordinality, (p.s).*, d.close_time, d.close_reason, d.title, d.label_keys, d.label_values, d.metadata,
+                d.delete_time, lockstitch.session_status_v1(p.s, v_now) as computed_status,
                 sum(
                     512 + octet_length(d.metadata) + octet_length(d.title) + octet_length(d.close_reason)
                     + octet_length(array_to_string(d.label_keys || d.label_values, ''))
-                    + 8 * cardinality(d.label_keys) + octet_length(s.session_id) + octet_length(s.user_id)
-                    + octet_length(s.agent) + octet_length(p_tenant)
-                ) over (order by s.ordinality) as running
-            from unnest(v_page) with ordinality as s
-            join lockstitch.session_details d on d.session_key = s.session_key and d.tenant_id = p_tenant
+                    + 8 * cardinality(d.label_keys) + octet_length((p.s).session_id) + octet_length((p.s).user_id)
+                    + octet_length((p.s).agent) + octet_length(p_tenant)
+                ) over (order by p.ordinality) as running
+            from (select v_page[i] as s, i as ordinality from generate_subscripts(v_page, 1) as i) as p
+            join lockstitch.session_details d on d.session_key = (p.s).session_key and d.tenant_id = p_tenant
         ) as f
         where f.running <= p_bytes_max or f.ordinality = 1
         order by f.ordinality;

@@ -23,7 +23,8 @@ create type lockstitch.tool_call_row_v1 as (
     message_bytes integer,
     result_bytes integer,
     message_body bytea,
-    result_body bytea
+    result_body bytea,
+    run_id text
 );
 
 -- A message as it was after the commit p_at, for a call that refers to it.
@@ -52,7 +53,8 @@ create function lockstitch.tool_calls_with_bodies_v1(
         b.message_id, b.result_message_id,
         b.message_bytes, b.result_bytes,
         case when b.is_first and b.running <= p_bytes_max then b.message_body end,
-        case when b.running <= p_bytes_max then b.result_body end
+        case when b.running <= p_bytes_max then b.result_body end,
+        b.run_id
     from (
         select a.*,
             sum(case when a.is_first then coalesce(a.message_bytes, 0) else 0 end + coalesce(a.result_bytes, 0))
@@ -95,7 +97,7 @@ begin
         select row(
             h.session_key, h.requested_version, h.position, h.part_index, h.version, h.message_seq, h.result_seq,
             h.ended_version, h.create_time, h.start_time, h.end_time, h.status, h.tenant_id, h.call_id, h.name,
-            h.arguments_digest, h.outcome_digest, h.detail, h.arguments, h.result
+            h.arguments_digest, h.outcome_digest, h.detail, h.arguments, h.result, h.run_id, h.started_run_id
         )::lockstitch.tool_calls as call
         from lockstitch.tool_calls_history h
         where h.session_key = p_session_key and h.tenant_id = p_tenant
@@ -110,21 +112,18 @@ $$;
 -- A page of a session's tool calls, oldest first, behind (p_after_version, p_after_position). The first row says whether the
 -- session is there for the caller (requested_version null); the calls follow.
 create function lockstitch.list_tool_calls_v1(
-    p_tenant text, p_session_key uuid, p_session_id text, p_owner text, p_statuses smallint[], p_name text, p_arguments_digest bytea,
+    p_tenant text, p_session_key uuid, p_session_id text, p_owner text, p_statuses smallint[], p_name text, p_run_id text,
+    p_arguments_digest bytea,
     p_after_version bigint, p_after_position integer, p_limit integer, p_bytes_max bigint
 ) returns setof lockstitch.tool_call_row_v1 language plpgsql stable as $$
 declare
     v_calls lockstitch.tool_calls[];
 begin
     perform set_config('app.tenant', p_tenant, true);
-    return query
-        select (null::lockstitch.tool_call_row_v1).*
-        from lockstitch.sessions s
-        where s.session_key = p_session_key and s.tenant_id = p_tenant and s.session_id = p_session_id
-            and (p_owner is null or s.user_id = p_owner);
-    if not found then
+    if lockstitch.visible_session_v1(p_tenant, p_session_key, p_session_id, p_owner, false) is null then
         return;
     end if;
+    return query select (null::lockstitch.tool_call_row_v1).*;
     select array_agg(p.call) into v_calls
     from (
         select c as call
@@ -133,6 +132,7 @@ begin
             and (c.requested_version, c.position) > (p_after_version, p_after_position)
             and (p_statuses is null or c.status = any(p_statuses))
             and (p_name is null or c.name = p_name)
+            and (p_run_id is null or c.run_id = p_run_id)
             and (p_arguments_digest is null or c.arguments_digest = p_arguments_digest)
         order by c.requested_version, c.position
         limit p_limit

@@ -6,7 +6,7 @@ from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 
 from lockstitch.v1 import message_pb2, tool_call_pb2
 from lockstitch.v1 import session_service_pb2 as pb
-from lockstitch_server.api.convert import memory, messages, sessions, tool_calls
+from lockstitch_server.api.convert import memory, messages, runs, sessions, tool_calls
 from lockstitch_server.model import ToolCall
 from lockstitch_server.service import budget
 from lockstitch_server.service.context import Context
@@ -33,6 +33,8 @@ def context(given: Context) -> pb.GetContextResponse:
     memory.fill(response.memory, given.memory)
     for shown in given.messages:
         messages.fill(response.messages.add(), shown.message, elided=shown.elided)
+    if given.last_run is not None:
+        runs.fill(response.last_run, given.last_run)
     half = budget.TOOL_CALLS_BYTES // 2
     tool_calls.fill_all(response.open_tool_calls, given.open_tool_calls, tool_calls.Room(half))
     tool_calls.fill_all(response.recent_tool_calls, given.recent_tool_calls, tool_calls.Room(half))

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 from datetime import timedelta
 from typing import Any, TypeAlias, TypeVar, cast
@@ -27,6 +27,9 @@ Answer: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 Stream: TypeAlias = Callable[[Any, Context], AsyncGenerator[Any, None]]
 
 _OURS = "/lockstitch.v1."
+_TAKES_ITS_TIME = frozenset({"/lockstitch.v1.AdminService/PurgeSession", "/lockstitch.v1.AdminService/EraseUser"})
+"""Calls that go on without a deadline where they came without one."""
+
 _BEARER = "bearer "
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _log = structlog.get_logger(__name__)
@@ -69,16 +72,25 @@ class Interceptor(grpc.aio.ServerInterceptor):
                 request_deserializer=_reading(handler.request_deserializer),
                 response_serializer=handler.response_serializer,
             )
+        elif handler.request_streaming:
+            wrapped = grpc.stream_unary_rpc_method_handler(
+                self._guarded(method, _taking(cast("Answer", handler.stream_unary))),
+                request_deserializer=_reading(handler.request_deserializer),
+                response_serializer=handler.response_serializer,
+            )
         else:
             wrapped = grpc.unary_unary_rpc_method_handler(
-                self._guarded(method, self._unary(cast("Answer", handler.unary_unary))),
+                self._guarded(method, self._unary(method, cast("Answer", handler.unary_unary))),
                 request_deserializer=_reading(handler.request_deserializer),
                 response_serializer=handler.response_serializer,
             )
         self._wrapped[method] = wrapped
         return wrapped
 
-    def _unary(self, answer: Answer) -> Answer:
+    def _unary(self, method: str, answer: Answer) -> Answer:
+        if method in _TAKES_ITS_TIME:
+            return answer
+
         async def answered(request: Any, context: Context) -> Any:
             if context.time_remaining() is not None:
                 return await answer(request, context)
@@ -155,6 +167,21 @@ def _reading(parse: Callable[[bytes], Request]) -> Callable[[bytes], Request | _
         return request
 
     return read
+
+
+def _taking(answer: Answer) -> Answer:
+    """Answer a stream of requests, each of which must be readable; it has no deadline but the caller's."""
+
+    async def taken(requests: AsyncIterator[Any], context: Context) -> Any:
+        return await answer(_readable(requests), context)
+
+    return taken
+
+
+async def _readable(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    async for request in requests:
+        _check_readable(request)
+        yield request
 
 
 def _check_readable(request: object) -> None:

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from lockstitch.v1 import run_service_pb2 as run_pb
 from lockstitch.v1 import session_service_pb2 as pb
 from lockstitch.v1 import subscription_pb2
 from lockstitch_server.api import checks
@@ -9,7 +10,7 @@ from lockstitch_server.api.convert import sessions, tool_calls
 from lockstitch_server.api.requests import Requests
 from lockstitch_server.auth.policy import Claim, owner
 from lockstitch_server.errors import InvalidField
-from lockstitch_server.model import MessageRole, SessionRef, SessionStatus, ToolCallStatus
+from lockstitch_server.model import MessageRole, RunStatus, SessionRef, SessionStatus, ToolCallStatus
 from lockstitch_server.service.context import ContextLimits
 from lockstitch_server.service.messages import SEQ_MAX
 from lockstitch_server.service.paging import PageRequest
@@ -26,6 +27,10 @@ def readable(session_id: str, requests: Requests) -> SessionRef:
     return requests.ref(session_id)
 
 
+def _run_id(run_id: str, requests: Requests) -> str:
+    return checks.identifier(run_id, "run_id", requests.settings.id_characters_max, required=False)
+
+
 def get_session(request: pb.GetSessionRequest, requests: Requests) -> tuple[SessionRef, int, int | None]:
     """GetSession: the session, how many of its newest messages, and at which version."""
     ref = readable(request.session_id, requests)
@@ -33,10 +38,14 @@ def get_session(request: pb.GetSessionRequest, requests: Requests) -> tuple[Sess
     return ref, checks.not_negative(request.recent_messages, "recent_messages"), at_version
 
 
-def get_memory(request: pb.GetMemoryRequest, requests: Requests) -> tuple[SessionRef, int | None]:
-    """GetMemory: the session, and at which version."""
+def get_memory(request: pb.GetMemoryRequest, requests: Requests) -> tuple[SessionRef, str, int | None]:
+    """GetMemory: the session, the run whose own it is, and at which version."""
     ref = readable(request.session_id, requests)
-    return ref, version(request.at_version) if request.HasField("at_version") else None
+    return (
+        ref,
+        _run_id(request.run_id, requests),
+        version(request.at_version) if request.HasField("at_version") else None,
+    )
 
 
 def version(at_version: int) -> int:
@@ -46,9 +55,29 @@ def version(at_version: int) -> int:
     return at_version
 
 
-def list_memory_versions(request: pb.ListMemoryVersionsRequest, requests: Requests) -> tuple[SessionRef, PageRequest]:
-    """ListMemoryVersions."""
-    return readable(request.session_id, requests), requests.page(request, request)
+def list_memory_versions(
+    request: pb.ListMemoryVersionsRequest, requests: Requests
+) -> tuple[SessionRef, str, PageRequest]:
+    """ListMemoryVersions: the session, the run whose own memory it is, and the page."""
+    ref = readable(request.session_id, requests)
+    return ref, _run_id(request.run_id, requests), requests.page(request, request)
+
+
+def get_run(request: run_pb.GetRunRequest, requests: Requests) -> tuple[SessionRef, str]:
+    """GetRun."""
+    ref = readable(request.session_id, requests)
+    return ref, checks.identifier(request.run_id, "run_id", requests.settings.id_characters_max)
+
+
+def list_runs(
+    request: run_pb.ListRunsRequest, requests: Requests
+) -> tuple[SessionRef, PageRequest, tuple[RunStatus, ...] | None]:
+    """ListRuns."""
+    ref = readable(request.session_id, requests)
+    statuses = tuple(
+        RunStatus(_known(status, RunStatus, f"statuses[{place}]")) for place, status in enumerate(request.statuses)
+    )
+    return ref, requests.page(request, request), statuses or None
 
 
 def list_sessions(request: pb.ListSessionsRequest, requests: Requests) -> tuple[SessionFilter, PageRequest] | None:
@@ -80,6 +109,7 @@ def list_sessions(request: pb.ListSessionsRequest, requests: Requests) -> tuple[
         active_before=(
             checks.instant(request.active_before, "active_before") if request.HasField("active_before") else None
         ),
+        show_deleted=request.show_deleted,
     )
     page = requests.page(request, request)
     if own is not None and user_id not in {"", own}:
@@ -98,6 +128,7 @@ def list_messages(request: pb.ListMessagesRequest, requests: Requests) -> tuple[
         event_before=checks.instant(request.event_before, "event_before") if request.HasField("event_before") else None,
         descending=request.descending,
         roles=roles or None,
+        run_id=_run_id(request.run_id, requests) or None,
         show_removed=request.show_removed,
     )
     return ref, shown, requests.page(request, request)
@@ -105,8 +136,8 @@ def list_messages(request: pb.ListMessagesRequest, requests: Requests) -> tuple[
 
 def list_tool_calls(
     request: pb.ListToolCallsRequest, requests: Requests
-) -> tuple[SessionRef, PageRequest, tuple[ToolCallStatus, ...] | None, str | None, bytes | None]:
-    """ListToolCalls: the session, the page, and the statuses, name and digest to show."""
+) -> tuple[SessionRef, PageRequest, tuple[ToolCallStatus, ...] | None, str | None, str | None, bytes | None]:
+    """ListToolCalls: the session, the page, and the statuses, name, run and digest to show."""
     ref = readable(request.session_id, requests)
     statuses = tuple(
         ToolCallStatus(_known(status, ToolCallStatus, f"statuses[{place}]"))
@@ -114,7 +145,8 @@ def list_tool_calls(
     )
     name = checks.identifier(request.name, "name", requests.settings.id_characters_max, required=False)
     digest = tool_calls.digest_of(request.arguments_digest, "arguments_digest")
-    return ref, requests.page(request, request), statuses or None, name or None, digest
+    run_id = _run_id(request.run_id, requests)
+    return ref, requests.page(request, request), statuses or None, name or None, run_id or None, digest
 
 
 def list_commits(request: pb.ListCommitsRequest, requests: Requests) -> tuple[SessionRef, PageRequest, int, bool]:
@@ -155,7 +187,9 @@ def subscribe(request: subscription_pb2.SubscribeRequest, requests: Requests) ->
     )
 
 
-def _known(value: int, enum: type[SessionStatus] | type[MessageRole] | type[ToolCallStatus], field: str) -> int:
+def _known(
+    value: int, enum: type[SessionStatus] | type[MessageRole] | type[ToolCallStatus] | type[RunStatus], field: str
+) -> int:
     if value not in set(enum):
         raise InvalidField(field, "is not one that there is")
     return value

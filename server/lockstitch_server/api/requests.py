@@ -1,18 +1,19 @@
 """What every request carries: whose session it is about, its identity as a change, its page."""
 
 from hashlib import sha256
-from typing import Protocol
+from typing import Literal, Protocol
 
 from google.protobuf.message import Message
 
+from lockstitch.v1 import run_pb2
 from lockstitch_server import ids
 from lockstitch_server.api import checks
 from lockstitch_server.api.call import Call, current_call
 from lockstitch_server.api.convert.messages import MessageLimits
-from lockstitch_server.auth.policy import Policy, owner
+from lockstitch_server.auth.policy import Claim, Policy, owner
 from lockstitch_server.config import Settings
 from lockstitch_server.errors import BatchTooLarge, InvalidField
-from lockstitch_server.model import Change, Method, Principal, SessionRef
+from lockstitch_server.model import Change, Fence, Method, Principal, SessionRef
 from lockstitch_server.service import budget
 from lockstitch_server.service.paging import PageRequest
 
@@ -26,13 +27,20 @@ _DIGEST_ALGORITHM = b"\x01"
 """SHA-256, its first 16 bytes, over the method's name, NUL, and the request's deterministic serialization without
 request_id, the expected_ fields and force, output-only fields cleared."""
 
-_NOT_IN_DIGEST = ("request_id", "expected_version", "expected_memory_version", "force")
+_NOT_IN_DIGEST = ("request_id", "expected_version", "expected_memory_version", "fence", "force")
 _NOT_IN_TOKEN = ("page_size", "page_token")
 
 
 class _ListRequest(Protocol):
     page_size: int
     page_token: str
+
+
+class _FencedRequest(Protocol):
+    @property
+    def fence(self) -> run_pb2.Fence: ...
+
+    def HasField(self, field_name: Literal["fence"], /) -> bool: ...  # noqa: N802 - protobuf's name
 
 
 class Requests:
@@ -78,6 +86,20 @@ class Requests:
             raise InvalidField("request_id", 'must not begin with "server:", which marks the server\'s own')
         return request_id
 
+    def fence(self, request: _FencedRequest) -> Fence | None:
+        """The run that a change is made under; None where it is made outside of runs."""
+        if not request.HasField("fence"):
+            return None
+        return self.fence_of(request.fence)
+
+    def fence_of(self, given: run_pb2.Fence) -> Fence:
+        """Check a fence."""
+        self.policy.require(self.principal, Claim.HOLD_RUN, "fence")
+        checks.identifier(given.run_id, "fence.run_id", self.settings.id_characters_max)
+        if given.fencing_token < 1:
+            raise InvalidField("fence.fencing_token", "must be 1 or more")
+        return Fence(run_id=given.run_id, fencing_token=given.fencing_token)
+
     def change(
         self,
         request: Message,
@@ -87,9 +109,14 @@ class Requests:
         *,
         expected_version: int | None = None,
         expected_memory_version: int | None = None,
+        fence: Fence | None = None,
         force: bool = False,
+        target: bytes = b"",
     ) -> Change:
-        """A change's identity; clears from the request what is not part of its digest, so read that before."""
+        """A change's identity; clears from the request what is not part of its digest, so read that before.
+
+        `target` is what the change is about where only a field says so that is not part of the digest.
+        """
         for field, expected in (
             ("expected_version", expected_version),
             ("expected_memory_version", expected_memory_version),
@@ -100,6 +127,8 @@ class Requests:
             if name in request.DESCRIPTOR.fields_by_name:
                 request.ClearField(name)
         canonical = method.name.encode() + b"\0" + request.SerializeToString(deterministic=True)
+        if target:
+            canonical += b"\0" + target
         call = self.call
         return Change(
             session=session,
@@ -110,6 +139,7 @@ class Requests:
             traceparent=call.traceparent,
             expected_version=expected_version,
             expected_memory_version=expected_memory_version,
+            fence=fence,
             force=force,
         )
 

@@ -8,11 +8,19 @@ import grpc.aio
 from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from lockstitch.v1 import admin_service_pb2, admin_service_pb2_grpc, session_service_pb2, session_service_pb2_grpc
+from lockstitch.v1 import (
+    admin_service_pb2,
+    admin_service_pb2_grpc,
+    run_service_pb2,
+    run_service_pb2_grpc,
+    session_service_pb2,
+    session_service_pb2_grpc,
+)
 from lockstitch_server.api.admin_service import AdminServicer
 from lockstitch_server.api.health_service import Health
 from lockstitch_server.api.interceptor import Interceptor
 from lockstitch_server.api.requests import Requests
+from lockstitch_server.api.run_service import RunServicer
 from lockstitch_server.api.services import Services
 from lockstitch_server.api.session_service import SessionServicer
 from lockstitch_server.auth.policy import Policy
@@ -23,6 +31,7 @@ from lockstitch_server.startup import StartupError
 
 _SERVICES = (
     session_service_pb2.DESCRIPTOR.services_by_name["SessionService"].full_name,
+    run_service_pb2.DESCRIPTOR.services_by_name["RunService"].full_name,
     admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"].full_name,
 )
 
@@ -54,7 +63,8 @@ async def serving(
     )
     requests = Requests(settings, Policy(users_choose_session_ids=settings.users_choose_session_ids))
     session_service_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(requests, services), server)
-    admin = AdminServicer(requests, services.identity, services.epoch, durability)
+    admin = AdminServicer(requests, services.identity, services.epoch, durability, services.erasure)
+    run_service_pb2_grpc.add_RunServiceServicer_to_server(RunServicer(requests, services), server)
     admin_service_pb2_grpc.add_AdminServiceServicer_to_server(admin, server)
     health = Health(_SERVICES)
     health_pb2_grpc.add_HealthServicer_to_server(health, server)

@@ -1,7 +1,7 @@
 """SessionService: each method converts, awaits once, converts."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any, TypeVar, cast
 
@@ -11,6 +11,7 @@ from lockstitch.v1 import session_service_pb2 as pb
 from lockstitch.v1 import session_service_pb2_grpc, subscription_pb2, tool_call_pb2
 from lockstitch_server.api import answers, reads, subscription_frames
 from lockstitch_server.api.changes import append as append_changes
+from lockstitch_server.api.changes import drafts as draft_changes
 from lockstitch_server.api.changes import memory as memory_changes
 from lockstitch_server.api.changes import messages as message_changes
 from lockstitch_server.api.changes import sessions as session_changes
@@ -20,7 +21,7 @@ from lockstitch_server.api.interceptor import Context
 from lockstitch_server.api.requests import Requests
 from lockstitch_server.api.services import Services
 from lockstitch_server.errors import Draining
-from lockstitch_server.model import SessionStatus, ToolCall
+from lockstitch_server.model import SessionAction, ToolCall
 from lockstitch_server.service import budget
 
 _OFFLOADED_BYTES = 256 * 1024
@@ -65,6 +66,7 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
             include_memory=request.include_memory,
             include_open_tool_calls=request.include_open_tool_calls,
             at_version=at_version,
+            show_deleted=request.show_deleted,
         )
         return answers.session(answer)
 
@@ -135,8 +137,10 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
 
     async def ListToolCalls(self, request: pb.ListToolCallsRequest, context: Context) -> pb.ListToolCallsResponse:
         """See the proto."""
-        ref, page, statuses, name, digest = reads.list_tool_calls(request, self._requests)
-        found = await self._services.tool_calls.list(ref, page, statuses=statuses, name=name, arguments_digest=digest)
+        ref, page, statuses, name, run_id, digest = reads.list_tool_calls(request, self._requests)
+        found = await self._services.tool_calls.list(
+            ref, page, statuses=statuses, name=name, run_id=run_id, arguments_digest=digest
+        )
         return answers.tool_call_page(found.items, found.next_page_token)
 
     async def ListMessages(self, request: pb.ListMessagesRequest, context: Context) -> pb.ListMessagesResponse:
@@ -207,7 +211,7 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
     async def CloseSession(self, request: pb.CloseSessionRequest, context: Context) -> pb.CloseSessionResponse:
         """See the proto."""
         change, reason = session_changes.close_session(request, self._requests)
-        session, receipt = await self._services.sessions.set_status(change, SessionStatus.CLOSED, close_reason=reason)
+        session, receipt = await self._services.sessions.set_status(change, SessionAction.CLOSE, close_reason=reason)
         response = pb.CloseSessionResponse()
         sessions.fill(response.session, session)
         sessions.fill_receipt(response.receipt, receipt, self._epoch)
@@ -216,8 +220,37 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
     async def RestoreSession(self, request: pb.RestoreSessionRequest, context: Context) -> pb.RestoreSessionResponse:
         """See the proto."""
         change, life = session_changes.restore_session(request, self._requests)
-        session, receipt = await self._services.sessions.set_status(change, SessionStatus.ACTIVE, expiration=life)
+        session, receipt = await self._services.sessions.set_status(change, SessionAction.RESTORE, expiration=life)
         response = pb.RestoreSessionResponse()
+        sessions.fill(response.session, session)
+        sessions.fill_receipt(response.receipt, receipt, self._epoch)
+        return response
+
+    async def StreamDraft(
+        self, request_iterator: AsyncIterator[pb.StreamDraftRequest], context: Context
+    ) -> pb.StreamDraftResponse:
+        """See the proto."""
+        drafted = draft_changes.DraftRequest(request_iterator, self._requests)
+        change, new = await drafted.begin()
+        receipt = await self._services.drafts.write(change, new, drafted.texts(), drafted.end)
+        response = pb.StreamDraftResponse()
+        sessions.fill_receipt(response.receipt, receipt, self._epoch)
+        return response
+
+    async def DeleteSession(self, request: pb.DeleteSessionRequest, context: Context) -> pb.DeleteSessionResponse:
+        """See the proto."""
+        change = session_changes.delete_session(request, self._requests)
+        session, receipt = await self._services.sessions.set_status(change, SessionAction.DELETE)
+        response = pb.DeleteSessionResponse()
+        sessions.fill(response.session, session)
+        sessions.fill_receipt(response.receipt, receipt, self._epoch)
+        return response
+
+    async def UndeleteSession(self, request: pb.UndeleteSessionRequest, context: Context) -> pb.UndeleteSessionResponse:
+        """See the proto."""
+        change = session_changes.undelete_session(request, self._requests)
+        session, receipt = await self._services.sessions.set_status(change, SessionAction.UNDELETE)
+        response = pb.UndeleteSessionResponse()
         sessions.fill(response.session, session)
         sessions.fill_receipt(response.receipt, receipt, self._epoch)
         return response

@@ -7,6 +7,7 @@ from lockstitch_server.model import CallerRole, Principal
 
 _EVERYBODY = frozenset({CallerRole.USER, CallerRole.ENGINE, CallerRole.ADMIN})
 _ENGINES = frozenset({CallerRole.ENGINE, CallerRole.ADMIN})
+_ADMINS = frozenset({CallerRole.ADMIN})
 
 
 class Claim(Enum):
@@ -31,6 +32,14 @@ class Claim(Enum):
     FORCE = "use force"
     ACT_FOR_A_USER = "act for another user"
     CHOOSE_SESSION_ID = "choose a session's id here"
+    DELETE_SESSION = "delete sessions"
+    UNDELETE_SESSION = "undelete sessions"
+    CANCEL_RUN = "ask a run to end"
+    CANCEL_RUN_NOW = "end a run at once"
+    HOLD_RUN = "hold runs"
+    WRITE_DRAFT = "write drafts"
+    PURGE_SESSION = "purge sessions"
+    ERASE_USER = "erase users"
     READ_SERVER_INFO = "ask about the server"
 
 
@@ -53,6 +62,14 @@ _ALLOWED = {
     Claim.STORE_ORPHANS: _ENGINES,
     Claim.FORCE: _ENGINES,
     Claim.ACT_FOR_A_USER: _ENGINES,
+    Claim.DELETE_SESSION: _EVERYBODY,
+    Claim.UNDELETE_SESSION: _EVERYBODY,
+    Claim.CANCEL_RUN: _EVERYBODY,
+    Claim.CANCEL_RUN_NOW: _ENGINES,
+    Claim.HOLD_RUN: _ENGINES,
+    Claim.WRITE_DRAFT: _ENGINES,
+    Claim.PURGE_SESSION: _ADMINS,
+    Claim.ERASE_USER: _ADMINS,
     Claim.READ_SERVER_INFO: _ENGINES,
 }
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from lockstitch_server.errors import SessionNotFound
-from lockstitch_server.model import Memory, Message, MessageRole, Session, SessionRef, ToolCall
+from lockstitch_server.model import Memory, Message, MessageRole, Run, Session, SessionRef, ToolCall
 from lockstitch_server.service import budget
 from lockstitch_server.service.sessions import OPEN_TOOL_CALLS_MAX
 from lockstitch_server.store.reader import Reader, SessionParts
@@ -44,6 +44,7 @@ class Context:
     messages: tuple[ContextMessage, ...]
     open_tool_calls: tuple[ToolCall, ...]
     recent_tool_calls: tuple[ToolCall, ...]
+    last_run: Run | None
     truncated: bool
 
 
@@ -74,6 +75,7 @@ class Contexts:
             messages=tuple(messages),
             open_tool_calls=tuple(call for call in view.tool_calls if call.status.is_open),
             recent_tool_calls=tuple(call for call in view.tool_calls if not call.status.is_open),
+            last_run=view.last_run,
             truncated=not whole,
         )
 
@@ -86,6 +88,7 @@ class Contexts:
                 open_calls=OPEN_TOOL_CALLS_MAX,
                 ended_calls=RECENT_TOOL_CALLS,
                 bytes_max=budget.ANSWER_BYTES,
+                last_run=True,
             ),
         )
         if view is None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import orjson
 
-from lockstitch_server.errors import InvalidField, Overloaded, SessionNotFound
+from lockstitch_server.errors import CursorAhead, InvalidField, Overloaded, SessionNotFound
 from lockstitch_server.model import Change, Content, Memory, MemoryPatch, MemoryWrite, Receipt, SessionRef
 from lockstitch_server.service import json_text, outcomes
 from lockstitch_server.service.commits import VERSION_MAX
@@ -37,8 +37,15 @@ class Memories:
             raise ValueError("a memory update gives memory")
         return report.memory, outcomes.receipt(report, change)
 
-    async def get(self, ref: SessionRef, at_version: int | None) -> Memory:
-        """Give the memory of a session."""
+    async def get(self, ref: SessionRef, run_id: str, at_version: int | None) -> Memory:
+        """Give the memory of a session, or a run's own."""
+        if run_id:
+            found = await self._reader.run_memory(ref, run_id, at_version)
+            if isinstance(found, int):
+                raise CursorAhead(found, "at_version")
+            if found is None:
+                raise SessionNotFound
+            return found
         asked = SessionParts(memory=True)
         if at_version is None:
             view = await self._reader.get_session(ref, asked)
@@ -48,11 +55,12 @@ class Memories:
             raise SessionNotFound
         return view.memory
 
-    async def list_versions(self, ref: SessionRef, page: PageRequest) -> Page[Memory]:
+    async def list_versions(self, ref: SessionRef, run_id: str, page: PageRequest) -> Page[Memory]:
         """Give a page of memory's versions, newest first."""
         cursor = self._paging.cursor(page, (int,))
         found = await self._reader.list_memory_versions(
             ref,
+            run_id,
             VERSION_MAX if cursor is None else cursor[0],
             limit=self._paging.size(page),
             bytes_max=self._paging.answer_bytes_max,
@@ -86,7 +94,7 @@ class Memories:
         """Turn a merge patch into keys; only keys that it changes below their top level are read."""
         members = json_text.members(request.patch) or []
         nested = [member.key for member in members if member.members is not None]
-        current = await self._reader.memory_keys(ref, nested) if nested else {}
+        current = await self._reader.memory_keys(ref, request.run_id, nested) if nested else {}
         values: dict[bytes, bytes | None] = {}
         for member in members:
             if member.is_null:
@@ -102,6 +110,7 @@ class Memories:
             values=values,
             expected_key_versions={key: current.get(key, (b"", 0))[1] for key in nested},
             requested=request.requested,
+            run_id=request.run_id,
         )
 
 

@@ -54,7 +54,9 @@ class Messages:
         if cursor is not None:
             (seq,) = cursor
             shown = replace(shown, before_seq=seq) if shown.descending else replace(shown, after_seq=seq)
-        filtered = shown.roles is not None or shown.event_after is not None or shown.event_before is not None
+        filtered = any(
+            narrowed is not None for narrowed in (shown.roles, shown.event_after, shown.event_before, shown.run_id)
+        )
         scan_max = _SCANNED_MAX if filtered else size + 1
         found = await self._reader.list_messages(
             ref, shown, limit=size + 1, scan_max=scan_max, bytes_max=self._paging.answer_bytes_max

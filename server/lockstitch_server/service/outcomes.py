@@ -4,13 +4,19 @@ from collections.abc import Callable, Sequence
 
 from lockstitch_server import ids
 from lockstitch_server.errors import (
+    CursorAhead,
     ExpectedVersionRequired,
     InvalidField,
     LockstitchError,
     MessageIdExists,
     MessageNotFound,
     RequestIdReused,
+    RunActive,
+    RunEnded,
+    RunFenced,
+    RunNotFound,
     SessionClosed,
+    SessionDeleted,
     SessionExists,
     SessionExpired,
     SessionFull,
@@ -62,6 +68,33 @@ def _session_exists(_: ChangeReport, change: Change, __: Content) -> LockstitchE
     # A server-made id is a function of the request_id: to create with it and to meet other content is a reuse.
     reused = change.method is Method.CREATE_SESSION and ids.is_server_session_id(change.session.session_id)
     return RequestIdReused() if reused else SessionExists()
+
+
+def _session_purged(_: ChangeReport, change: Change, __: Content) -> LockstitchError:
+    # The id is taken, which is all that its creator is told; a late write or replay finds nothing.
+    late = change.method is not Method.CREATE_SESSION or ids.is_server_session_id(change.session.session_id)
+    return SessionNotFound() if late else SessionExists()
+
+
+def _run_active(report: ChangeReport, _: Change, __: Content) -> LockstitchError:
+    if report.lease_expire_time is None:
+        raise ValueError("an active run has a lease")
+    return RunActive(report.active_run_id, report.lease_expire_time)
+
+
+def _run_of(error: Callable[[str], LockstitchError]) -> "Refusal":
+    """The run is the one that the report names, else the fence's, else the one whose memory is changed."""
+
+    def refused(report: ChangeReport, change: Change, content: Content) -> LockstitchError:
+        fenced = "" if change.fence is None else change.fence.run_id
+        of_memory = "" if content.memory is None else content.memory.run_id
+        return error(report.active_run_id or fenced or of_memory)
+
+    return refused
+
+
+def _run_id_used(_: ChangeReport, __: Change, ___: Content) -> LockstitchError:
+    return InvalidField("run_id", "is the active run's: a run_id is used once")
 
 
 def _session_conflict(report: ChangeReport, change: Change, _: Content) -> LockstitchError:
@@ -153,6 +186,14 @@ _REFUSALS: dict[str, Refusal] = {
     "session_exists": _session_exists,
     "session_closed": _plain(SessionClosed),
     "session_expired": _plain(SessionExpired),
+    "session_deleted": _plain(SessionDeleted),
+    "session_purged": _session_purged,
+    "run_not_found": _plain(RunNotFound),
+    "run_active": _run_active,
+    "run_fenced": _run_of(RunFenced),
+    "run_ended": _run_of(RunEnded),
+    "run_id_used": _run_id_used,
+    "draft_lost": lambda _, __, ___: CursorAhead.of_draft(0),
     "session_full": _session_full,
     "request_id_reused": _plain(RequestIdReused),
     "version_required": _plain(ExpectedVersionRequired),

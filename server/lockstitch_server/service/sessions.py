@@ -1,4 +1,4 @@
-"""Sessions: created, read, listed, closed and restored."""
+"""Sessions: created, read, listed, closed, restored and deleted."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,8 +13,8 @@ from lockstitch_server.model import (
     NewSession,
     Receipt,
     Session,
+    SessionAction,
     SessionRef,
-    SessionStatus,
     SessionUpdate,
     ToolCall,
 )
@@ -45,11 +45,12 @@ class SessionAnswer:
 
 
 class Sessions:
-    """Creates, reads, lists, closes and restores sessions."""
+    """Creates, reads, lists, closes, restores and deletes sessions."""
 
-    def __init__(self, writer: Writer, reader: Reader, paging: Paging) -> None:
-        """Pages are cut as `paging` says."""
+    def __init__(self, writer: Writer, reader: Reader, paging: Paging, *, purge_after: timedelta) -> None:
+        """Pages are cut as `paging` says; what is deleted is kept for `purge_after`."""
         self._writer = writer
+        self._purge_after = purge_after
         self._reader = reader
         self._paging = paging
 
@@ -62,10 +63,16 @@ class Sessions:
         return _session(report), outcomes.receipt(report, change, content.messages)
 
     async def set_status(
-        self, change: Change, status: SessionStatus, *, close_reason: str = "", expiration: Expiration | None = None
+        self, change: Change, action: SessionAction, *, close_reason: str = "", expiration: Expiration | None = None
     ) -> tuple[Session, Receipt]:
-        """Close or restore a session; gives it as of the receipt's version."""
-        report = await self._writer.set_status(change, status, close_reason, expiration or Expiration())
+        """Close, restore, delete or undelete a session; gives it as of the receipt's version."""
+        report = await self._writer.set_status(
+            change,
+            action,
+            close_reason=close_reason,
+            expiration=expiration or Expiration(),
+            purge_after=self._purge_after,
+        )
         error = outcomes.refusal(report, change, Content())
         if error is not None:
             raise error
@@ -87,6 +94,7 @@ class Sessions:
         include_memory: bool,
         include_open_tool_calls: bool,
         at_version: int | None,
+        show_deleted: bool,
     ) -> SessionAnswer:
         """Give a session and what is asked for beside it, from one snapshot."""
         asked = SessionParts(
@@ -94,6 +102,7 @@ class Sessions:
             memory=include_memory,
             open_calls=OPEN_TOOL_CALLS_MAX + 1 if include_open_tool_calls else 0,
             bytes_max=budget.ANSWER_BYTES,
+            show_deleted=show_deleted,
         )
         if at_version is None:
             view = await self._reader.get_session(ref, asked)

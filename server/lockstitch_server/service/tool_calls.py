@@ -37,12 +37,15 @@ class ToolCalls:
         *,
         statuses: tuple[ToolCallStatus, ...] | None,
         name: str | None,
+        run_id: str | None,
         arguments_digest: bytes | None,
     ) -> Page[ToolCall]:
         """Give a page of a session's calls, oldest first."""
         cursor = self._paging.cursor(page, (int, int)) or (0, -1)
         size = self._paging.size(page)
-        shown = ToolCallFilter(statuses=statuses, name=name, arguments_digest=arguments_digest, after=cursor)
+        shown = ToolCallFilter(
+            statuses=statuses, name=name, run_id=run_id, arguments_digest=arguments_digest, after=cursor
+        )
         found = await self._reader.list_tool_calls(ref, shown, limit=size + 1, bytes_max=_BODIES_BYTES_MAX)
         if found is None:
             raise SessionNotFound

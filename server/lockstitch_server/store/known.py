@@ -7,7 +7,7 @@ from lockstitch_server.store.results import ChangeReport
 
 def commit(change: Change, content: Content | None, report: ChangeReport) -> Commit | None:
     """The commit as the log has it; None where the ledger, memory or a new session has a part in it."""
-    if content is None or content.ledger or content.memory is not None:
+    if content is None or content.ledger or content.memory is not None or content.run_end is not None:
         return None
     if change.method is not Method.APPEND or report.version == 1 or report.commit_time is None:
         return None
@@ -30,11 +30,16 @@ def commit(change: Change, content: Content | None, report: ChangeReport) -> Com
                 create_time=report.commit_time,
                 body=message.body,
                 body_bytes=len(message.body),
+                run_id="" if change.fence is None else change.fence.run_id,
             )
             for place, message in enumerate(content.messages)
         ),
         tool_calls=(),
         session=None,
+        run_id="" if change.fence is None else change.fence.run_id,
+        run=None,
+        ended_run=None,
+        memory_run_id="",
         removed=None,
         erased=False,
     )

@@ -3,17 +3,25 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from lockstitch_server.model import Commit, Message, Method, Principal, Session, SessionKey, SessionRef, ToolCall
+from lockstitch_server.model import Commit, Message, Method, Principal, Run, Session, SessionKey, SessionRef, ToolCall
 from lockstitch_server.store import rows
 from lockstitch_server.store.reading import Reading
 from lockstitch_server.store.results import CommitPage
 from lockstitch_server.store.rows import Row
 
-_STATE_CHANGES = {Method.CREATE_SESSION, Method.CLOSE_SESSION, Method.RESTORE_SESSION, Method.UPDATE_SESSION}
+_STATE_CHANGES = {
+    Method.CREATE_SESSION,
+    Method.CLOSE_SESSION,
+    Method.RESTORE_SESSION,
+    Method.UPDATE_SESSION,
+    Method.DELETE_SESSION,
+    Method.UNDELETE_SESSION,
+    Method.EXPIRE_SESSION,
+}
 
 
 class Log:
-    """Reads commits; what they carried is read by their versions and seqs, in three further statements at most."""
+    """Reads commits; what they carried is read by their versions and seqs, in four further statements at most."""
 
     def __init__(self, reading: Reading) -> None:
         """Reads through the pool that the writer has, too."""
@@ -28,6 +36,7 @@ class Log:
         descending: bool,
         limit: int,
         bytes_max: int,
+        show_deleted: bool = False,
     ) -> CommitPage | None:
         """Give up to `limit` commits between two versions (both excluded); None where there is no session."""
         found = await self._reading.fetch(
@@ -41,6 +50,7 @@ class Log:
             descending,
             limit,
             bytes_max,
+            show_deleted,
         )
         if not found:
             return None
@@ -48,6 +58,7 @@ class Log:
         messages = await self._messages(ref, log)
         tool_calls = await self._tool_calls(ref, log)
         sessions = await self._sessions(ref, log)
+        runs = await self._runs(ref, log)
         return CommitPage(
             as_of_version=head["c_version"],
             commits=tuple(
@@ -66,6 +77,10 @@ class Log:
                     messages=tuple(messages[row["c_version"]]),
                     tool_calls=tuple(tool_calls[row["c_version"]]),
                     session=sessions.get(row["c_version"]),
+                    run_id=row["c_run_id"] or "",
+                    run=_run_at(runs, row["c_changed_run_id"], ref, row["c_version"]),
+                    ended_run=_run_at(runs, row["c_ended_run_id"], ref, row["c_version"]),
+                    memory_run_id=row["c_memory_run_id"] or "",
                     removed=(row["c_removed_from"], row["c_removed_to"]) if row["c_removed_from"] else None,
                     erased=row["c_erased"],
                 )
@@ -124,3 +139,14 @@ class Log:
             return {}
         found = await self._reading.fetch("sessions_at", ref.tenant_id, ref.key, versions)
         return {row["s_version"]: rows.session(row, ref.tenant_id) for row in found}
+
+    async def _runs(self, ref: SessionRef, log: Sequence[Row]) -> dict[str, Row]:
+        named = {row[column] for row in log for column in ("c_changed_run_id", "c_ended_run_id")} - {None}
+        if not named:
+            return {}
+        found = await self._reading.fetch("runs_by_id", ref.tenant_id, ref.key, list(named))
+        return {row["run_id"]: row for row in found}
+
+
+def _run_at(runs: dict[str, Row], run_id: str | None, ref: SessionRef, version: int) -> Run | None:
+    return None if run_id is None else rows.run(runs[run_id], ref.session_id, version)

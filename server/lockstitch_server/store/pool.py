@@ -10,6 +10,7 @@ from lockstitch_server.errors import DatabaseUnavailable, Overloaded
 from lockstitch_server.store import failures
 
 APP_ROLE = "lockstitch_app"
+BACKGROUND_ROLE = "lockstitch_background"
 _CONNECT_SECONDS = 5.0
 _SLACK_SECONDS = 2.0
 
@@ -22,10 +23,20 @@ class Pool:
     """
 
     def __init__(
-        self, database_url: str, *, connections_max: int, wait: timedelta, statement_timeout: timedelta
+        self,
+        database_url: str,
+        *,
+        connections_max: int,
+        wait: timedelta,
+        statement_timeout: timedelta,
+        role: str = APP_ROLE,
     ) -> None:
-        """Nothing is opened yet. `wait` is how long a caller waits for a connection before OVERLOADED."""
+        """Nothing is opened yet; connections work as `role`.
+
+        `wait` is how long a caller waits for a connection before OVERLOADED.
+        """
         self._url = database_url
+        self._role = role
         self._connections_max = connections_max
         self._wait = wait.total_seconds()
         self._statement_timeout = statement_timeout
@@ -139,7 +150,7 @@ class Pool:
                 command_timeout=self._statement_timeout.total_seconds() + _SLACK_SECONDS,
                 server_settings={
                     "application_name": "lockstitch-server",
-                    "role": APP_ROLE,
+                    "role": self._role,
                     "statement_timeout": str(int(self._statement_timeout.total_seconds() * 1000)),
                     "timezone": "UTC",
                     "jit": "off",

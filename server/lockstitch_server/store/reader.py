@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from lockstitch_server.errors import RunNotFound
 from lockstitch_server.model import (
+    Memory,
     MessageRole,
     SessionRef,
     SessionStatus,
@@ -38,6 +40,8 @@ class SessionParts:
     ended_calls: int = 0
     bytes_max: int = 0
     """The most bytes of message bodies, of small and, apart from them, of large ones."""
+    last_run: bool = False
+    show_deleted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ class SessionFilter:
     created_before: datetime | None
     active_after: datetime | None
     active_before: datetime | None
+    show_deleted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,7 @@ class MessageFilter:
     event_before: datetime | None
     descending: bool
     roles: tuple[MessageRole, ...] | None
+    run_id: str | None
     show_removed: bool
 
 
@@ -74,6 +80,7 @@ class ToolCallFilter:
 
     statuses: tuple[ToolCallStatus, ...] | None
     name: str | None
+    run_id: str | None
     arguments_digest: bytes | None
     after: tuple[int, int]
 
@@ -103,6 +110,8 @@ class Reader:
             asked.ended_calls,
             asked.bytes_max,
             CALL_BYTES_MAX,
+            asked.last_run,
+            asked.show_deleted,
         )
         return _view(found[0], ref) if found else None
 
@@ -125,6 +134,7 @@ class Reader:
             asked.open_calls,
             asked.bytes_max,
             CALL_BYTES_MAX,
+            asked.show_deleted,
         )
         if not found:
             return None
@@ -132,7 +142,7 @@ class Reader:
         if not row["s_status"]:
             current_version: int = row["s_version"]
             return current_version
-        view = _view(row, ref)
+        view = _view(row, ref, now=False)
         erased = row["m_erased"] or ()
         return replace(
             view,
@@ -141,21 +151,27 @@ class Reader:
         )
 
     async def list_memory_versions(
-        self, ref: SessionRef, before_version: int, *, limit: int, bytes_max: int
+        self, ref: SessionRef, run_id: str, before_version: int, *, limit: int, bytes_max: int
     ) -> MemoryPage | None:
-        """Give up to `limit` versions of memory before one, newest first; None where there is no session."""
+        """Give up to `limit` versions of a session's or a run's memory before one, newest first.
+
+        None where there is no session. Raises RunNotFound.
+        """
         found = await self._reading.fetch(
             "list_memory_versions",
             ref.tenant_id,
             ref.key,
             ref.session_id,
             ref.owner,
+            run_id,
             before_version,
             limit,
             bytes_max,
         )
         if not found:
             return None
+        if found[0]["v_more"]:
+            raise RunNotFound
         return MemoryPage(
             memories=tuple(rows.memory_at(row, row["v_version"]) for row in found if row["v_version"] is not None),
             more=found[-1]["v_more"] or False,
@@ -183,6 +199,7 @@ class Reader:
             limit,
             scan_max,
             bytes_max,
+            shown.show_deleted,
         )
         stopped_minute = head["stopped_minute"]
         return SessionPage(
@@ -211,6 +228,7 @@ class Reader:
             shown.event_before,
             shown.descending,
             shown.roles,
+            shown.run_id,
             limit,
             scan_max,
             bytes_max,
@@ -238,6 +256,7 @@ class Reader:
             ref.owner,
             shown.statuses,
             shown.name,
+            shown.run_id,
             shown.arguments_digest,
             *shown.after,
             limit,
@@ -245,9 +264,27 @@ class Reader:
         )
         return tuple(rows.tool_calls(found[1:], ref.key)) if found else None
 
-    async def memory_keys(self, ref: SessionRef, keys: Sequence[bytes]) -> dict[bytes, tuple[bytes, int]]:
-        """Give (value, version) of each of these keys that working memory has."""
-        found = await self._reading.fetch("memory_keys", ref.tenant_id, ref.key, list(keys))
+    async def run_memory(self, ref: SessionRef, run_id: str, at_version: int | None) -> Memory | int | None:
+        """Give a run's own memory, now or as it was; the current version where that lies ahead, None without a session.
+
+        Raises RunNotFound.
+        """
+        (row,) = await self._reading.fetch(
+            "run_memory", ref.tenant_id, ref.key, ref.session_id, ref.owner, run_id, at_version
+        )
+        match row["r_outcome"]:
+            case "session_not_found":
+                return None
+            case "run_not_found":
+                raise RunNotFound
+            case "ahead":
+                current_version: int = row["r_version"]
+                return current_version
+        return rows.memory_at(row, row["r_memory_version"])
+
+    async def memory_keys(self, ref: SessionRef, run_id: str, keys: Sequence[bytes]) -> dict[bytes, tuple[bytes, int]]:
+        """Give (value, version) of each of these keys that a session's or a run's memory has."""
+        found = await self._reading.fetch("memory_keys", ref.tenant_id, ref.key, run_id, list(keys))
         return {row["memory_key"]: (row["value"], row["version"]) for row in found}
 
     async def store_identity(self) -> StoreIdentity:
@@ -261,12 +298,13 @@ class Reader:
         )
 
 
-def _view(row: Row, ref: SessionRef) -> SessionView:
+def _view(row: Row, ref: SessionRef, *, now: bool = True) -> SessionView:
     places = zip(row["l_result_seqs"] or (), row["l_message_seqs"] or (), row["l_part_indexes"] or (), strict=True)
     return SessionView(
         session=rows.session(row, ref.tenant_id),
         messages=tuple(rows.messages_of_arrays(row, ref.key)),
         memory=rows.memory(row, row["s_memory_version"]),
         tool_calls=tuple(rows.tool_calls_of_arrays(row, ref.key)),
+        last_run=rows.run(row, ref.session_id) if now and row["run_id"] is not None else None,
         result_places={seq: ResultPlace(message_seq, part_index) for seq, message_seq, part_index in places},
     )

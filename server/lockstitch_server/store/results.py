@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from lockstitch_server.model import Commit, Memory, Message, Session, ToolCall, ToolCallStatus
+from lockstitch_server.model import Commit, Memory, Message, Run, Session, ToolCall, ToolCallStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,11 @@ class ChangeReport:
     messages: tuple[Message, ...] = ()
     """The messages that the change removed, or the one that it changed."""
     removed_count: int = 0
+    run: Run | None = None
+    """The run that the change is about, as of its version."""
+    active_run_id: str = ""
+    """The run that is in the way."""
+    lease_expire_time: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,7 @@ class SessionView:
     messages: tuple[Message, ...]
     memory: Memory
     tool_calls: tuple[ToolCall, ...]
+    last_run: Run | None
     result_places: dict[int, ResultPlace]
     """By the seq of the result's message; calls whose message lies within `messages` only."""
 

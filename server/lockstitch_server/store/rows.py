@@ -11,6 +11,8 @@ from lockstitch_server.model import (
     Memory,
     Message,
     MessageRole,
+    Run,
+    RunStatus,
     Session,
     SessionKey,
     SessionStatus,
@@ -51,12 +53,37 @@ def session(row: Row, tenant_id: str) -> Session:
         close_reason=row["s_close_reason"],
         expire_time=_last_instant(row["s_expire_time"]),
         idle_ttl=row["s_idle_ttl"],
+        delete_time=row["s_delete_time"],
+        purge_time=_last_instant(row["s_purge_time"]),
+        active_run_id=row["s_active_run_id"] or "",
     )
 
 
 def _last_instant(value: datetime | None) -> datetime | None:
     """Give a time its zone again: the last instant of the year 9999 comes back from the database without one."""
     return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value
+
+
+def run(row: Row, session_id: str, at: int | None = None) -> Run:
+    """A run as it was after the commit `at`, with the lease that it was granted; or now, with its present one."""
+    ended = row["ended_version"] is not None and (at is None or row["ended_version"] <= at)
+    cancelled = row["cancel_version"] is not None and (at is None or row["cancel_version"] <= at)
+    renewed = None if at is not None else row["renewed_until"]
+    return Run(
+        run_id=row["run_id"],
+        session_id=session_id,
+        status=RunStatus(row["status"]) if ended else RunStatus.RUNNING,
+        worker=row["worker"],
+        fencing_token=row["fencing_token"],
+        lease_expire_time=renewed or row["granted_until"],
+        cancel_requested=cancelled,
+        error=row["error"] if ended else b"",
+        start_time=row["start_time"],
+        end_time=row["end_time"] if ended else None,
+        started_version=row["started_version"],
+        ended_version=row["ended_version"] if ended else 0,
+        labels=dict(zip(row["label_keys"], row["label_values"], strict=True)),
+    )
 
 
 def memory(row: Row, version: int) -> Memory:
@@ -81,6 +108,7 @@ def message(row: Row, key: SessionKey) -> Message:
         create_time=row["m_create_time"],
         body=row["m_body"],
         body_bytes=row["m_bytes"],
+        run_id=row["m_run_id"] or "",
         removed_version=row["m_removed_version"] or 0,
         erased=row["m_erased"],
     )
@@ -90,9 +118,12 @@ def messages_of_arrays(row: Row, key: SessionKey) -> Iterator[Message]:
     """The messages of a row that holds them as arrays."""
     if row["m_seqs"] is None:
         return
-    columns = (row[f"m_{name}"] for name in ("seqs", "versions", "roles", "ids", "call_ids", "create_times", "bytes"))
+    columns = (
+        row[f"m_{name}"]
+        for name in ("seqs", "versions", "roles", "ids", "call_ids", "create_times", "bytes", "run_ids")
+    )
     for *values, body in zip(*columns, row["m_bodies"], strict=True):
-        seq, version, role, message_id, call_id, create_time, body_bytes = values
+        seq, version, role, message_id, call_id, create_time, body_bytes, run_id = values
         yield Message(
             seq=seq,
             version=version,
@@ -102,6 +133,7 @@ def messages_of_arrays(row: Row, key: SessionKey) -> Iterator[Message]:
             create_time=create_time,
             body=body,
             body_bytes=body_bytes,
+            run_id=run_id or "",
         )
 
 
@@ -129,6 +161,7 @@ _TOOL_CALL_ARRAYS = {
     "result_bytes": "c_result_bytes",
     "message_body": "c_message_bodies",
     "result_body": "c_result_bodies",
+    "run_id": "c_run_ids",
 }
 
 
@@ -167,6 +200,7 @@ def tool_calls(rows: Iterable[Row], key: SessionKey) -> Iterator[ToolCall]:
             start_time=row["start_time"],
             end_time=row["end_time"],
             detail=row["detail"],
+            run_id=row["run_id"] or "",
             arguments=row["arguments"],
             result=row["result"],
             message_bytes=row["message_bytes"] or 0,

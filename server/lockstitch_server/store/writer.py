@@ -2,12 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 
-import asyncpg
-
 from lockstitch_server import ids
-from lockstitch_server.errors import CommitOutcomeUnknown, DatabaseUnavailable, Overloaded
 from lockstitch_server.model import (
     Change,
     Commit,
@@ -21,19 +19,16 @@ from lockstitch_server.model import (
     NewMessage,
     NewSession,
     Removal,
-    Session,
+    SessionAction,
     SessionKey,
-    SessionStatus,
     SessionUpdate,
     ToolCallStatus,
 )
-from lockstitch_server.store import failures, known, queries, rows
-from lockstitch_server.store.pool import Pool
+from lockstitch_server.store import known, rows
+from lockstitch_server.store.changing import Statements, head, report_of, session_of
 from lockstitch_server.store.results import ChangeReport
-from lockstitch_server.store.rows import Row
 
 CREATE_NEVER, CREATE_IF_MISSING, CREATE = 0, 1, 2
-_ATTEMPTS = 3
 
 
 class Writer:
@@ -41,7 +36,7 @@ class Writer:
 
     def __init__(
         self,
-        pool: Pool,
+        statements: Statements,
         *,
         session_messages_max: int,
         memory_bytes_max: int,
@@ -51,10 +46,9 @@ class Writer:
 
         `committed` is told of each commit, and how to have it where it is known without being read.
         """
-        self._pool = pool
+        self._statements = statements
         self._committed = committed
         self._limits = (session_messages_max, memory_bytes_max)
-        self._queries = queries.load()
 
     async def append(self, change: Change, content: Content, create: NewSession | None = None) -> ChangeReport:
         """Make a commit of content; `create` is what a missing session becomes, unless only the server gives its id."""
@@ -74,27 +68,46 @@ class Writer:
         """Make a commit of one tool call; the report has the call as of it."""
         return await self._commit("change_tool_call", change, content, None, CREATE_NEVER)
 
+    async def stream_draft(self, change: Change, content: Content) -> ChangeReport:
+        """Make a commit of what a draft became, in the draft's place."""
+        return await self._commit("append", change, content, None, CREATE_NEVER, is_draft=True)
+
     async def set_status(
-        self, change: Change, status: SessionStatus, close_reason: str, expiration: Expiration
+        self,
+        change: Change,
+        action: SessionAction,
+        *,
+        close_reason: str,
+        expiration: Expiration,
+        purge_after: timedelta,
     ) -> ChangeReport:
-        """Close or restore a session; the report has the session as of it."""
-        row = await self._execute(
+        """Change where a session stands; the report has the session as of it."""
+        row = await self._statements.one(
             "set_status",
-            *_head(change),
+            *head(change),
             change.expected_version,
-            status,
+            action,
             close_reason,
             expiration.expire_time,
             expiration.ttl,
+            change.force,
+            purge_after,
         )
-        return self._told(change, replace(_report(row), session=_session(row, change)))
+        report = replace(
+            report_of(row),
+            session=session_of(row, change),
+            active_run_id=row["r_run_id"] or "",
+            lease_expire_time=row["r_lease_expire_time"],
+        )
+        return self._told(change, report)
 
     async def update_session(self, change: Change, update: SessionUpdate, *, needs_guard: bool) -> ChangeReport:
         """Change a session's fields; the report has the session as of then."""
-        row = await self._execute(
+        row = await self._statements.one(
             "update_session",
-            *_head(change),
+            *head(change),
             change.expected_version,
+            *_fence(change),
             change.force,
             needs_guard,
             "title" in update.fields,
@@ -110,15 +123,16 @@ class Writer:
             update.idle_ttl,
             update.erase,
         )
-        return self._told(change, replace(_report(row), session=_session(row, change)))
+        return self._told(change, replace(report_of(row), session=session_of(row, change)))
 
     async def remove_messages(self, change: Change, removal: Removal, content: Content, bytes_max: int) -> ChangeReport:
         """Take messages back and store others in their place; the report has the newest of what was taken, by seq."""
-        found = await self._fetch(
+        found = await self._statements.fetch(
             "remove_messages",
-            *_head(change),
+            *head(change),
             change.expected_version,
             None,
+            *_fence(change),
             False,
             *_messages(content.messages),
             *_ledger(content.ledger),
@@ -133,7 +147,7 @@ class Writer:
         status, message_ids = row["r_status"], row["r_message_ids"]
         removed = [] if row["m_seq"] is None else found
         report = replace(
-            _report(row),
+            report_of(row),
             index=row["r_index"] or 0,
             new_messages=row["r_new_messages"] or 0,
             new_tool_calls=row["r_new_tool_calls"] or 0,
@@ -149,10 +163,11 @@ class Writer:
         message, calls = update.message, update.tool_calls
         answered = next((call for call in calls if call.op is LedgerOp.ANSWER), None)
         made = [call for call in calls if call.op is LedgerOp.RECORD]
-        row = await self._execute(
+        row = await self._statements.one(
             "update_message",
-            *_head(change),
+            *head(change),
             change.expected_version,
+            *_fence(change),
             update.seq,
             update.message_id,
             message.role,
@@ -168,19 +183,27 @@ class Writer:
             update.erase,
         )
         messages = () if row["m_seq"] is None else (rows.message(row, change.session.key),)
-        return self._told(change, replace(_report(row), messages=messages))
+        return self._told(change, replace(report_of(row), messages=messages))
 
     async def _commit(
-        self, query: str, change: Change, content: Content, new: NewSession | None, create: int
+        self,
+        query: str,
+        change: Change,
+        content: Content,
+        new: NewSession | None,
+        create: int,
+        *,
+        is_draft: bool = False,
     ) -> ChangeReport:
         memory = content.memory
         if isinstance(memory, MemoryPatch):
             raise TypeError("a patch must meet the keys it changes before it is written")
-        row = await self._execute(
+        row = await self._statements.one(
             query,
-            *_head(change),
+            *head(change),
             change.expected_version,
             change.expected_memory_version,
+            *_fence(change),
             change.force,
             *_messages(content.messages),
             *_ledger(content.ledger),
@@ -190,18 +213,20 @@ class Writer:
             *(_NO_SESSION if new is None else _new_session(new)),
             *self._limits,
             content.erase,
+            *((None, None) if content.run_end is None else (content.run_end.status, content.run_end.error)),
+            is_draft,
         )
         key = change.session.key
         message_ids, status = row["r_message_ids"], row["r_status"]
         report = replace(
-            _report(row),
+            report_of(row),
             index=row["r_index"] or 0,
             new_messages=row["r_new_messages"] or 0,
             new_tool_calls=row["r_new_tool_calls"] or 0,
             tool_call_status=None if status is None else ToolCallStatus(status),
             message_ids=None if message_ids is None else tuple(message_ids),
-            session=_session(row, change) if "s_session_id" in row else None,
-            memory=rows.memory_at(row, row["r_memory_version"] or 0) if "memory_keys" in row else None,
+            session=session_of(row, change) if "s_session_id" in row else None,
+            memory=rows.memory_at(row, row["r_changed_memory_version"] or 0) if "memory_keys" in row else None,
             tool_call=next(rows.tool_calls([row], key)) if row.get("requested_version") is not None else None,
         )
         return self._told(change, report, content)
@@ -212,60 +237,9 @@ class Writer:
             self._committed(change.session.key, partial(known.commit, change, content, report))
         return report
 
-    async def _execute(self, query: str, *args: object) -> asyncpg.Record:
-        return (await self._fetch(query, *args))[0]
 
-    async def _fetch(self, query: str, *args: object) -> list[asyncpg.Record]:
-        """Run a change; where the connection breaks, ask again: its request_id tells whether it was made."""
-        may_be_made = False
-        for _ in range(_ATTEMPTS):
-            try:
-                return await self._pool.fetch(self._queries[query], *args)
-            except failures.ConnectionLost:
-                may_be_made = True
-            except failures.TRY_AGAIN:
-                continue
-            except failures.NO_ROOM as error:
-                raise _not_made() from error
-            except DatabaseUnavailable:
-                if may_be_made:
-                    break
-                raise
-        raise CommitOutcomeUnknown if may_be_made else _not_made()
-
-
-def _not_made() -> Overloaded:
-    return Overloaded("The database could not carry the change out now; nothing was done.")
-
-
-def _report(row: Row) -> ChangeReport:
-    return ChangeReport(
-        outcome=row["r_outcome"],
-        version=row["r_version"] or 0,
-        last_seq=row["r_last_seq"] or 0,
-        memory_version=row["r_memory_version"] or 0,
-        commit_time=row["r_commit_time"],
-    )
-
-
-def _session(row: Row, change: Change) -> Session | None:
-    return None if row["s_session_id"] is None else rows.session(row, change.session.tenant_id)
-
-
-def _head(change: Change) -> tuple[object, ...]:
-    session, principal = change.session, change.principal
-    return (
-        session.tenant_id,
-        session.key,
-        session.session_id,
-        session.owner,
-        change.method,
-        change.request_id_hash,
-        change.digest,
-        principal.subject,
-        rows.PRINCIPAL_ROLES[principal.role],
-        change.traceparent,
-    )
+def _fence(change: Change) -> tuple[object, ...]:
+    return (None, None) if change.fence is None else (change.fence.run_id, change.fence.fencing_token)
 
 
 def _messages(messages: tuple[NewMessage, ...]) -> tuple[object, ...]:
@@ -304,7 +278,7 @@ def _ledger(steps: tuple[LedgerChange, ...]) -> tuple[object, ...]:
 
 def _memory(write: MemoryWrite | None) -> tuple[object, ...]:
     if write is None:
-        return (None, None, None, 0, False, None)
+        return (None, None, None, 0, False, None, None)
     keys = list(write.values)
     return (
         keys,
@@ -313,6 +287,7 @@ def _memory(write: MemoryWrite | None) -> tuple[object, ...]:
         write.scope,
         write.needs_guard,
         write.requested,
+        write.run_id,
     )
 
 

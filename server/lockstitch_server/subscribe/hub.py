@@ -9,7 +9,7 @@ from datetime import timedelta
 import structlog
 
 from lockstitch_server.errors import LockstitchError, SessionNotFound
-from lockstitch_server.model import Commit, SessionKey, SessionRef
+from lockstitch_server.model import Commit, DraftPiece, SessionKey, SessionRef
 from lockstitch_server.store.log import Log
 from lockstitch_server.store.reader import Reader
 from lockstitch_server.subscribe.epoch import StoreEpoch
@@ -81,6 +81,9 @@ class Hub:
                 self._wake(key)
         self._wake_ups.announce(key)
 
+    def drafted(self, key: SessionKey, piece: DraftPiece) -> None:
+        """Pass on text that this process added to a draft."""
+
     @contextmanager
     def subscribed(self, ref: SessionRef, wake: Callable[[], None]) -> Iterator[Window]:
         """Be given a session's commits behind the window's head, as soon as `seen` says where the session stands."""
@@ -116,6 +119,8 @@ class Hub:
                 descending=False,
                 limit=self._page_commits_max,
                 bytes_max=_PAGE_BYTES,
+                # A deletion is the last commit that its streams are given.
+                show_deleted=True,
             )
         if page is None:
             raise SessionNotFound

@@ -26,21 +26,29 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!lockstitch/v1/admin_service.proto\x12\rlockstitch.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x16\n\x14GetServerInfoRequest\"\xe7\x01\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12%\n\x06limits\x18\x02 \x01(\x0b\x32\x15.lockstitch.v1.Limits\x12-\n\ndurability\x18\x03 \x01(\x0b\x32\x19.lockstitch.v1.Durability\x12\x0e\n\x06schema\x18\x04 \x01(\t\x12\x13\n\x0bstore_epoch\x18\x05 \x01(\t\x12\x18\n\x10postgres_version\x18\x06 \x01(\t\x12(\n\x04time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xe2\x02\n\x06Limits\x12\x19\n\x11\x63ontent_bytes_max\x18\x01 \x01(\x03\x12\x1b\n\x13\x61ppend_messages_max\x18\x02 \x01(\x03\x12\x19\n\x11id_characters_max\x18\x03 \x01(\x03\x12\x12\n\nlabels_max\x18\x04 \x01(\x03\x12\x18\n\x10memory_bytes_max\x18\x05 \x01(\x03\x12\x1a\n\x12metadata_bytes_max\x18\x06 \x01(\x03\x12\x1c\n\x14session_messages_max\x18\x07 \x01(\x03\x12\x19\n\x11page_size_default\x18\x08 \x01(\x03\x12\x15\n\rpage_size_max\x18\t \x01(\x03\x12\x18\n\x10\x61nswer_bytes_max\x18\n \x01(\x03\x12\x1e\n\x16request_tool_calls_max\x18\x0b \x01(\x03\x12\x31\n\x0eunary_deadline\x18\x0c \x01(\x0b\x32\x19.google.protobuf.Duration\"Q\n\nDurability\x12\x1a\n\x12synchronous_commit\x18\x01 \x01(\x08\x12\r\n\x05\x66sync\x18\x02 \x01(\x08\x12\x18\n\x10\x66ull_page_writes\x18\x03 \x01(\x08\x32j\n\x0c\x41\x64minService\x12Z\n\rGetServerInfo\x12#.lockstitch.v1.GetServerInfoRequest\x1a$.lockstitch.v1.GetServerInfoResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!lockstitch/v1/admin_service.proto\x12\rlockstitch.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"L\n\x13PurgeSessionRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x12\n\nsession_id\x18\x02 \x01(\t\x12\r\n\x05\x66orce\x18\x03 \x01(\x08\"F\n\x14PurgeSessionResponse\x12.\n\npurge_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"7\n\x10\x45raseUserRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\"H\n\x11\x45raseUserResponse\x12\x17\n\x0fsessions_purged\x18\x01 \x01(\x03\x12\x1a\n\x12sessions_remaining\x18\x02 \x01(\x03\"\x16\n\x14GetServerInfoRequest\"\xe7\x01\n\x15GetServerInfoResponse\x12\x0f\n\x07version\x18\x01 \x01(\t\x12%\n\x06limits\x18\x02 \x01(\x0b\x32\x15.lockstitch.v1.Limits\x12-\n\ndurability\x18\x03 \x01(\x0b\x32\x19.lockstitch.v1.Durability\x12\x0e\n\x06schema\x18\x04 \x01(\t\x12\x13\n\x0bstore_epoch\x18\x05 \x01(\t\x12\x18\n\x10postgres_version\x18\x06 \x01(\t\x12(\n\x04time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xe2\x02\n\x06Limits\x12\x19\n\x11\x63ontent_bytes_max\x18\x01 \x01(\x03\x12\x1b\n\x13\x61ppend_messages_max\x18\x02 \x01(\x03\x12\x19\n\x11id_characters_max\x18\x03 \x01(\x03\x12\x12\n\nlabels_max\x18\x04 \x01(\x03\x12\x18\n\x10memory_bytes_max\x18\x05 \x01(\x03\x12\x1a\n\x12metadata_bytes_max\x18\x06 \x01(\x03\x12\x1c\n\x14session_messages_max\x18\x07 \x01(\x03\x12\x19\n\x11page_size_default\x18\x08 \x01(\x03\x12\x15\n\rpage_size_max\x18\t \x01(\x03\x12\x18\n\x10\x61nswer_bytes_max\x18\n \x01(\x03\x12\x1e\n\x16request_tool_calls_max\x18\x0b \x01(\x03\x12\x31\n\x0eunary_deadline\x18\x0c \x01(\x0b\x32\x19.google.protobuf.Duration\"Q\n\nDurability\x12\x1a\n\x12synchronous_commit\x18\x01 \x01(\x08\x12\r\n\x05\x66sync\x18\x02 \x01(\x08\x12\x18\n\x10\x66ull_page_writes\x18\x03 \x01(\x08\x32\x93\x02\n\x0c\x41\x64minService\x12Z\n\rGetServerInfo\x12#.lockstitch.v1.GetServerInfoRequest\x1a$.lockstitch.v1.GetServerInfoResponse\x12W\n\x0cPurgeSession\x12\".lockstitch.v1.PurgeSessionRequest\x1a#.lockstitch.v1.PurgeSessionResponse\x12N\n\tEraseUser\x12\x1f.lockstitch.v1.EraseUserRequest\x1a .lockstitch.v1.EraseUserResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'lockstitch.v1.admin_service_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_GETSERVERINFOREQUEST']._serialized_start=117
-  _globals['_GETSERVERINFOREQUEST']._serialized_end=139
-  _globals['_GETSERVERINFORESPONSE']._serialized_start=142
-  _globals['_GETSERVERINFORESPONSE']._serialized_end=373
-  _globals['_LIMITS']._serialized_start=376
-  _globals['_LIMITS']._serialized_end=730
-  _globals['_DURABILITY']._serialized_start=732
-  _globals['_DURABILITY']._serialized_end=813
-  _globals['_ADMINSERVICE']._serialized_start=815
-  _globals['_ADMINSERVICE']._serialized_end=921
+  _globals['_PURGESESSIONREQUEST']._serialized_start=117
+  _globals['_PURGESESSIONREQUEST']._serialized_end=193
+  _globals['_PURGESESSIONRESPONSE']._serialized_start=195
+  _globals['_PURGESESSIONRESPONSE']._serialized_end=265
+  _globals['_ERASEUSERREQUEST']._serialized_start=267
+  _globals['_ERASEUSERREQUEST']._serialized_end=322
+  _globals['_ERASEUSERRESPONSE']._serialized_start=324
+  _globals['_ERASEUSERRESPONSE']._serialized_end=396
+  _globals['_GETSERVERINFOREQUEST']._serialized_start=398
+  _globals['_GETSERVERINFOREQUEST']._serialized_end=420
+  _globals['_GETSERVERINFORESPONSE']._serialized_start=423
+  _globals['_GETSERVERINFORESPONSE']._serialized_end=654
+  _globals['_LIMITS']._serialized_start=657
+  _globals['_LIMITS']._serialized_end=1011
+  _globals['_DURABILITY']._serialized_start=1013
+  _globals['_DURABILITY']._serialized_end=1094
+  _globals['_ADMINSERVICE']._serialized_start=1097
+  _globals['_ADMINSERVICE']._serialized_end=1372
 # @@protoc_insertion_point(module_scope)

@@ -19,6 +19,112 @@ else:
 DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
+class PurgeSessionRequest(_message.Message):
+    """Deletes a session's content for good."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    FORCE_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """Required. 1 to 128 characters; a retry repeats it."""
+    session_id: _builtins.str
+    """Required. Which session."""
+    force: _builtins.bool
+    """Optional. Purges it even while a run is active."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        session_id: _builtins.str = ...,
+        force: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["force", b"force", "request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PurgeSessionRequest: _TypeAlias = PurgeSessionRequest  # noqa: Y015
+
+@_typing.final
+class PurgeSessionResponse(_message.Message):
+    """A purged session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PURGE_TIME_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def purge_time(self) -> _timestamp_pb2.Timestamp:
+        """Output only. When it was purged, by the database's clock."""
+
+    def __init__(
+        self,
+        *,
+        purge_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["purge_time", b"purge_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["purge_time", b"purge_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PurgeSessionResponse: _TypeAlias = PurgeSessionResponse  # noqa: Y015
+
+@_typing.final
+class EraseUserRequest(_message.Message):
+    """Erases a user."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    USER_ID_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """Optional. 1 to 128 characters. The log names it; the erasure is the same whoever repeats it."""
+    user_id: _builtins.str
+    """Required. Whose sessions."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        user_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_id", b"request_id", "user_id", b"user_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EraseUserRequest: _TypeAlias = EraseUserRequest  # noqa: Y015
+
+@_typing.final
+class EraseUserResponse(_message.Message):
+    """What became of a user's sessions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSIONS_PURGED_FIELD_NUMBER: _builtins.int
+    SESSIONS_REMAINING_FIELD_NUMBER: _builtins.int
+    sessions_purged: _builtins.int
+    """Output only. How many sessions this call purged."""
+    sessions_remaining: _builtins.int
+    """Output only. How many sessions of the user there still are. 0 when the user is erased."""
+    def __init__(
+        self,
+        *,
+        sessions_purged: _builtins.int = ...,
+        sessions_remaining: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["sessions_purged", b"sessions_purged", "sessions_remaining", b"sessions_remaining"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EraseUserResponse: _TypeAlias = EraseUserResponse  # noqa: Y015
+
+@_typing.final
 class GetServerInfoRequest(_message.Message):
     """Asks a server what it is."""
 

@@ -40,6 +40,16 @@ class AdminServiceStub(object):
                 request_serializer=lockstitch_dot_v1_dot_admin__service__pb2.GetServerInfoRequest.SerializeToString,
                 response_deserializer=lockstitch_dot_v1_dot_admin__service__pb2.GetServerInfoResponse.FromString,
                 _registered_method=True)
+        self.PurgeSession = channel.unary_unary(
+                '/lockstitch.v1.AdminService/PurgeSession',
+                request_serializer=lockstitch_dot_v1_dot_admin__service__pb2.PurgeSessionRequest.SerializeToString,
+                response_deserializer=lockstitch_dot_v1_dot_admin__service__pb2.PurgeSessionResponse.FromString,
+                _registered_method=True)
+        self.EraseUser = channel.unary_unary(
+                '/lockstitch.v1.AdminService/EraseUser',
+                request_serializer=lockstitch_dot_v1_dot_admin__service__pb2.EraseUserRequest.SerializeToString,
+                response_deserializer=lockstitch_dot_v1_dot_admin__service__pb2.EraseUserResponse.FromString,
+                _registered_method=True)
 
 
 class AdminServiceServicer(object):
@@ -55,6 +65,25 @@ class AdminServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def PurgeSession(self, request, context):
+        """Deletes all content of a session for good, whatever its state. Its id stays taken. For admins.
+
+        Errors: ROLE_NOT_ALLOWED, SESSION_NOT_FOUND, RUN_ACTIVE. A retry with the same request_id gives the same answer; any other call on
+        the session is SESSION_NOT_FOUND from now on.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def EraseUser(self, request, context):
+        """Purges the sessions of a user, one by one, and says what remains. Runs that are active end with their sessions. For admins.
+
+        Errors: ROLE_NOT_ALLOWED. Repeat it until nothing remains: what was purged stays so, however a call ends.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AdminServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -62,6 +91,16 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.GetServerInfo,
                     request_deserializer=lockstitch_dot_v1_dot_admin__service__pb2.GetServerInfoRequest.FromString,
                     response_serializer=lockstitch_dot_v1_dot_admin__service__pb2.GetServerInfoResponse.SerializeToString,
+            ),
+            'PurgeSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.PurgeSession,
+                    request_deserializer=lockstitch_dot_v1_dot_admin__service__pb2.PurgeSessionRequest.FromString,
+                    response_serializer=lockstitch_dot_v1_dot_admin__service__pb2.PurgeSessionResponse.SerializeToString,
+            ),
+            'EraseUser': grpc.unary_unary_rpc_method_handler(
+                    servicer.EraseUser,
+                    request_deserializer=lockstitch_dot_v1_dot_admin__service__pb2.EraseUserRequest.FromString,
+                    response_serializer=lockstitch_dot_v1_dot_admin__service__pb2.EraseUserResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -92,6 +131,60 @@ class AdminService(object):
             '/lockstitch.v1.AdminService/GetServerInfo',
             lockstitch_dot_v1_dot_admin__service__pb2.GetServerInfoRequest.SerializeToString,
             lockstitch_dot_v1_dot_admin__service__pb2.GetServerInfoResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PurgeSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lockstitch.v1.AdminService/PurgeSession',
+            lockstitch_dot_v1_dot_admin__service__pb2.PurgeSessionRequest.SerializeToString,
+            lockstitch_dot_v1_dot_admin__service__pb2.PurgeSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EraseUser(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lockstitch.v1.AdminService/EraseUser',
+            lockstitch_dot_v1_dot_admin__service__pb2.EraseUserRequest.SerializeToString,
+            lockstitch_dot_v1_dot_admin__service__pb2.EraseUserResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -21,6 +21,17 @@ class AdminServiceStub:
 
     Errors: ROLE_NOT_ALLOWED. Reads only: may be retried at will.
     """
+    PurgeSession: _aio.UnaryUnaryMultiCallable[_admin_service_pb2.PurgeSessionRequest, _admin_service_pb2.PurgeSessionResponse]
+    """Deletes all content of a session for good, whatever its state. Its id stays taken. For admins.
+
+    Errors: ROLE_NOT_ALLOWED, SESSION_NOT_FOUND, RUN_ACTIVE. A retry with the same request_id gives the same answer; any other call on
+    the session is SESSION_NOT_FOUND from now on.
+    """
+    EraseUser: _aio.UnaryUnaryMultiCallable[_admin_service_pb2.EraseUserRequest, _admin_service_pb2.EraseUserResponse]
+    """Purges the sessions of a user, one by one, and says what remains. Runs that are active end with their sessions. For admins.
+
+    Errors: ROLE_NOT_ALLOWED. Repeat it until nothing remains: what was purged stays so, however a call ends.
+    """
 
 class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
     """What operators ask of a server."""
@@ -34,6 +45,29 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         """Says what this server is and which limits it holds. For engines and admins.
 
         Errors: ROLE_NOT_ALLOWED. Reads only: may be retried at will.
+        """
+
+    @_abc_1.abstractmethod
+    def PurgeSession(
+        self,
+        request: _admin_service_pb2.PurgeSessionRequest,
+        context: _aio.ServicerContext[_admin_service_pb2.PurgeSessionRequest, _abc.Awaitable[_admin_service_pb2.PurgeSessionResponse]],
+    ) -> _abc.Awaitable[_admin_service_pb2.PurgeSessionResponse]:
+        """Deletes all content of a session for good, whatever its state. Its id stays taken. For admins.
+
+        Errors: ROLE_NOT_ALLOWED, SESSION_NOT_FOUND, RUN_ACTIVE. A retry with the same request_id gives the same answer; any other call on
+        the session is SESSION_NOT_FOUND from now on.
+        """
+
+    @_abc_1.abstractmethod
+    def EraseUser(
+        self,
+        request: _admin_service_pb2.EraseUserRequest,
+        context: _aio.ServicerContext[_admin_service_pb2.EraseUserRequest, _abc.Awaitable[_admin_service_pb2.EraseUserResponse]],
+    ) -> _abc.Awaitable[_admin_service_pb2.EraseUserResponse]:
+        """Purges the sessions of a user, one by one, and says what remains. Runs that are active end with their sessions. For admins.
+
+        Errors: ROLE_NOT_ALLOWED. Repeat it until nothing remains: what was purged stays so, however a call ends.
         """
 
 def add_AdminServiceServicer_to_server(servicer: AdminServiceServicer, server: _aio.Server) -> None: ...

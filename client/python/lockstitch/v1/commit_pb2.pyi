@@ -10,6 +10,7 @@ from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from lockstitch.v1 import message_pb2 as _message_pb2
+from lockstitch.v1 import run_pb2 as _run_pb2
 from lockstitch.v1 import session_pb2 as _session_pb2
 from lockstitch.v1 import tool_call_pb2 as _tool_call_pb2
 from lockstitch.v1 import working_memory_pb2 as _working_memory_pb2
@@ -91,6 +92,7 @@ class Commit(_message.Message):
     VERSION_FIELD_NUMBER: _builtins.int
     REQUEST_ID_HASH_FIELD_NUMBER: _builtins.int
     PRINCIPAL_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
     TRACEPARENT_FIELD_NUMBER: _builtins.int
     COMMIT_TIME_FIELD_NUMBER: _builtins.int
     MESSAGES_FIELD_NUMBER: _builtins.int
@@ -99,14 +101,21 @@ class Commit(_message.Message):
     SESSION_FIELD_NUMBER: _builtins.int
     REMOVED_FIELD_NUMBER: _builtins.int
     ERASED_FIELD_NUMBER: _builtins.int
+    RUN_FIELD_NUMBER: _builtins.int
+    ENDED_RUN_FIELD_NUMBER: _builtins.int
+    MEMORY_RUN_ID_FIELD_NUMBER: _builtins.int
     version: _builtins.int
     """Output only. The version that the commit made."""
     request_id_hash: _builtins.bytes
     """Output only. The first 16 bytes of SHA-256 of the request_id that asked for it."""
+    run_id: _builtins.str
+    """Output only. The run that it was made under; empty where it came from outside of runs."""
     traceparent: _builtins.str
     """Output only. The W3C trace context that the call came with. Empty where it had none."""
     erased: _builtins.bool
     """Output only. True where content of it was erased since."""
+    memory_run_id: _builtins.str
+    """Output only. The run whose own memory `memory` changed; empty where it changed the session's."""
     @_builtins.property
     def principal(self) -> Global___Principal:
         """Output only. Who made it."""
@@ -137,12 +146,21 @@ class Commit(_message.Message):
     def removed(self) -> _containers.RepeatedCompositeFieldContainer[Global___SeqRange]:
         """Output only. The seqs of messages that it removed; those of them that were gone before are not meant."""
 
+    @_builtins.property
+    def run(self) -> _run_pb2.Run:
+        """Output only. The run that it started, ended or asked to end, as of this version. Absent where it did none of that."""
+
+    @_builtins.property
+    def ended_run(self) -> _run_pb2.Run:
+        """Output only. The run that it ended for the one that it started: taken over (EXPIRED) or interrupted (SUPERSEDED)."""
+
     def __init__(
         self,
         *,
         version: _builtins.int = ...,
         request_id_hash: _builtins.bytes = ...,
         principal: Global___Principal | None = ...,
+        run_id: _builtins.str = ...,
         traceparent: _builtins.str = ...,
         commit_time: _timestamp_pb2.Timestamp | None = ...,
         messages: _abc.Iterable[_message_pb2.Message] | None = ...,
@@ -151,10 +169,13 @@ class Commit(_message.Message):
         session: _session_pb2.Session | None = ...,
         removed: _abc.Iterable[Global___SeqRange] | None = ...,
         erased: _builtins.bool = ...,
+        run: _run_pb2.Run | None = ...,
+        ended_run: _run_pb2.Run | None = ...,
+        memory_run_id: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["commit_time", b"commit_time", "memory", b"memory", "principal", b"principal", "session", b"session"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["commit_time", b"commit_time", "ended_run", b"ended_run", "memory", b"memory", "principal", b"principal", "run", b"run", "session", b"session"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["commit_time", b"commit_time", "erased", b"erased", "memory", b"memory", "messages", b"messages", "principal", b"principal", "removed", b"removed", "request_id_hash", b"request_id_hash", "session", b"session", "tool_calls", b"tool_calls", "traceparent", b"traceparent", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commit_time", b"commit_time", "ended_run", b"ended_run", "erased", b"erased", "memory", b"memory", "memory_run_id", b"memory_run_id", "messages", b"messages", "principal", b"principal", "removed", b"removed", "request_id_hash", b"request_id_hash", "run", b"run", "run_id", b"run_id", "session", b"session", "tool_calls", b"tool_calls", "traceparent", b"traceparent", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

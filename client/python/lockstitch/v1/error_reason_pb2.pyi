@@ -79,7 +79,7 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     ERROR_REASON_MESSAGE_NOT_FOUND: _ErrorReason.ValueType  # 27
     """NOT_FOUND. There is no such message in this session. Example: "There is no such message." """
     ERROR_REASON_CURSOR_AHEAD: _ErrorReason.ValueType  # 28
-    """OUT_OF_RANGE. A version lies ahead of the session. Metadata: current_version. Example: "The session is at version 3." """
+    """OUT_OF_RANGE. A version lies ahead of the session, or a draft's step ahead of its text. Metadata: current_version, or current_offset. Example: "The session is at version 3." """
     ERROR_REASON_STORE_RESTORED: _ErrorReason.ValueType  # 29
     """OUT_OF_RANGE. The store was restored from a backup since: versions of then are not versions of now. Metadata: store_epoch.
     Example: "The store was restored: it is in another epoch."
@@ -88,6 +88,16 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """RESOURCE_EXHAUSTED. So many streams are open already. Metadata: limit. Example: "This user has 100 streams open, the most there may be." """
     ERROR_REASON_SLOW_CONSUMER: _ErrorReason.ValueType  # 31
     """RESOURCE_EXHAUSTED. The stream took nothing for too long. Resume when there is time. Example: "Nothing was taken for 60 s." """
+    ERROR_REASON_RUN_NOT_FOUND: _ErrorReason.ValueType  # 32
+    """NOT_FOUND. There is no such run in this session. Example: "There is no such run." """
+    ERROR_REASON_RUN_ACTIVE: _ErrorReason.ValueType  # 33
+    """FAILED_PRECONDITION. A run is active on the session. Metadata: run_id, lease_expire_time. Example: "The run run-1 is active; its lease is live until 2026-11-30T10:00:00Z." """
+    ERROR_REASON_RUN_FENCED: _ErrorReason.ValueType  # 34
+    """FAILED_PRECONDITION. The fence is not the active run's: somebody took over, or ended it. Stop acting. Metadata: run_id. Example: "The run run-1 was fenced: it is not its holder who acts now." """
+    ERROR_REASON_RUN_ENDED: _ErrorReason.ValueType  # 35
+    """FAILED_PRECONDITION. The run has ended. Metadata: run_id. Example: "The run run-1 has ended." """
+    ERROR_REASON_SESSION_DELETED: _ErrorReason.ValueType  # 36
+    """FAILED_PRECONDITION. The session is deleted: undelete it first. Example: "The session is deleted." """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed: the `reason` of the one google.rpc.ErrorInfo (domain lockstitch.dev) in its status, without the prefix.
@@ -151,7 +161,7 @@ ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 26
 ERROR_REASON_MESSAGE_NOT_FOUND: ErrorReason.ValueType  # 27
 """NOT_FOUND. There is no such message in this session. Example: "There is no such message." """
 ERROR_REASON_CURSOR_AHEAD: ErrorReason.ValueType  # 28
-"""OUT_OF_RANGE. A version lies ahead of the session. Metadata: current_version. Example: "The session is at version 3." """
+"""OUT_OF_RANGE. A version lies ahead of the session, or a draft's step ahead of its text. Metadata: current_version, or current_offset. Example: "The session is at version 3." """
 ERROR_REASON_STORE_RESTORED: ErrorReason.ValueType  # 29
 """OUT_OF_RANGE. The store was restored from a backup since: versions of then are not versions of now. Metadata: store_epoch.
 Example: "The store was restored: it is in another epoch."
@@ -160,4 +170,14 @@ ERROR_REASON_SUBSCRIPTION_LIMIT: ErrorReason.ValueType  # 30
 """RESOURCE_EXHAUSTED. So many streams are open already. Metadata: limit. Example: "This user has 100 streams open, the most there may be." """
 ERROR_REASON_SLOW_CONSUMER: ErrorReason.ValueType  # 31
 """RESOURCE_EXHAUSTED. The stream took nothing for too long. Resume when there is time. Example: "Nothing was taken for 60 s." """
+ERROR_REASON_RUN_NOT_FOUND: ErrorReason.ValueType  # 32
+"""NOT_FOUND. There is no such run in this session. Example: "There is no such run." """
+ERROR_REASON_RUN_ACTIVE: ErrorReason.ValueType  # 33
+"""FAILED_PRECONDITION. A run is active on the session. Metadata: run_id, lease_expire_time. Example: "The run run-1 is active; its lease is live until 2026-11-30T10:00:00Z." """
+ERROR_REASON_RUN_FENCED: ErrorReason.ValueType  # 34
+"""FAILED_PRECONDITION. The fence is not the active run's: somebody took over, or ended it. Stop acting. Metadata: run_id. Example: "The run run-1 was fenced: it is not its holder who acts now." """
+ERROR_REASON_RUN_ENDED: ErrorReason.ValueType  # 35
+"""FAILED_PRECONDITION. The run has ended. Metadata: run_id. Example: "The run run-1 has ended." """
+ERROR_REASON_SESSION_DELETED: ErrorReason.ValueType  # 36
+"""FAILED_PRECONDITION. The session is deleted: undelete it first. Example: "The session is deleted." """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -25,27 +25,27 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1blockstitch/v1/message.proto\x12\rlockstitch.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbe\x03\n\x07Message\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x03\x12\x0f\n\x07version\x18\x03 \x01(\x03\x12!\n\x04role\x18\x04 \x01(\x0e\x32\x13.lockstitch.v1.Role\x12\x0e\n\x06\x61uthor\x18\x05 \x01(\t\x12\"\n\x05parts\x18\x06 \x03(\x0b\x32\x13.lockstitch.v1.Part\x12\x0f\n\x07\x63\x61ll_id\x18\x08 \x01(\t\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nevent_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rmetadata_json\x18\x0b \x01(\t\x12#\n\x05usage\x18\x0c \x01(\x0b\x32\x14.lockstitch.v1.Usage\x12\x12\n\nincomplete\x18\r \x01(\x08\x12\x0e\n\x06\x65rased\x18\x0e \x01(\x08\x12\x14\n\x0c\x65lided_bytes\x18\x0f \x01(\x03\x12\x17\n\x0fremoved_version\x18\x10 \x01(\x03\x12)\n\x08original\x18\x11 \x01(\x0b\x32\x17.lockstitch.v1.Original\"C\n\x05Usage\x12\r\n\x05model\x18\x01 \x01(\t\x12\x14\n\x0cinput_tokens\x18\x02 \x01(\x03\x12\x15\n\routput_tokens\x18\x03 \x01(\x03\"(\n\x08Original\x12\x0e\n\x06\x66ormat\x18\x01 \x01(\t\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\x0c\"\xd3\x01\n\x04Part\x12\x0e\n\x04text\x18\x01 \x01(\tH\x00\x12\x0e\n\x04json\x18\x02 \x01(\tH\x00\x12#\n\x04\x62lob\x18\x03 \x01(\x0b\x32\x13.lockstitch.v1.BlobH\x00\x12\x30\n\ttool_call\x18\x04 \x01(\x0b\x32\x1b.lockstitch.v1.ToolCallPartH\x00\x12\x34\n\x0btool_result\x18\x05 \x01(\x0b\x32\x1d.lockstitch.v1.ToolResultPartH\x00\x12\x13\n\treasoning\x18\x06 \x01(\tH\x00\x42\t\n\x07\x63ontent\"B\n\x04\x42lob\x12\x11\n\tmime_type\x18\x01 \x01(\t\x12\x0e\n\x04\x64\x61ta\x18\x02 \x01(\x0cH\x00\x12\r\n\x03uri\x18\x03 \x01(\tH\x00\x42\x08\n\x06source\"E\n\x0cToolCallPart\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x03 \x01(\t\"]\n\x0eToolResultPart\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x0e\n\x04json\x18\x02 \x01(\tH\x00\x12\x0e\n\x04text\x18\x03 \x01(\tH\x00\x12\x10\n\x08is_error\x18\x04 \x01(\x08\x42\x08\n\x06output*s\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n\tROLE_USER\x10\x01\x12\x12\n\x0eROLE_ASSISTANT\x10\x02\x12\r\n\tROLE_TOOL\x10\x03\x12\x0f\n\x0bROLE_SYSTEM\x10\x04\x12\x12\n\x0eROLE_DEVELOPER\x10\x05\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1blockstitch/v1/message.proto\x12\rlockstitch.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xce\x03\n\x07Message\x12\x12\n\nmessage_id\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x03\x12\x0f\n\x07version\x18\x03 \x01(\x03\x12!\n\x04role\x18\x04 \x01(\x0e\x32\x13.lockstitch.v1.Role\x12\x0e\n\x06\x61uthor\x18\x05 \x01(\t\x12\"\n\x05parts\x18\x06 \x03(\x0b\x32\x13.lockstitch.v1.Part\x12\x0e\n\x06run_id\x18\x07 \x01(\t\x12\x0f\n\x07\x63\x61ll_id\x18\x08 \x01(\t\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nevent_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rmetadata_json\x18\x0b \x01(\t\x12#\n\x05usage\x18\x0c \x01(\x0b\x32\x14.lockstitch.v1.Usage\x12\x12\n\nincomplete\x18\r \x01(\x08\x12\x0e\n\x06\x65rased\x18\x0e \x01(\x08\x12\x14\n\x0c\x65lided_bytes\x18\x0f \x01(\x03\x12\x17\n\x0fremoved_version\x18\x10 \x01(\x03\x12)\n\x08original\x18\x11 \x01(\x0b\x32\x17.lockstitch.v1.Original\"C\n\x05Usage\x12\r\n\x05model\x18\x01 \x01(\t\x12\x14\n\x0cinput_tokens\x18\x02 \x01(\x03\x12\x15\n\routput_tokens\x18\x03 \x01(\x03\"(\n\x08Original\x12\x0e\n\x06\x66ormat\x18\x01 \x01(\t\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\x0c\"\xd3\x01\n\x04Part\x12\x0e\n\x04text\x18\x01 \x01(\tH\x00\x12\x0e\n\x04json\x18\x02 \x01(\tH\x00\x12#\n\x04\x62lob\x18\x03 \x01(\x0b\x32\x13.lockstitch.v1.BlobH\x00\x12\x30\n\ttool_call\x18\x04 \x01(\x0b\x32\x1b.lockstitch.v1.ToolCallPartH\x00\x12\x34\n\x0btool_result\x18\x05 \x01(\x0b\x32\x1d.lockstitch.v1.ToolResultPartH\x00\x12\x13\n\treasoning\x18\x06 \x01(\tH\x00\x42\t\n\x07\x63ontent\"B\n\x04\x42lob\x12\x11\n\tmime_type\x18\x01 \x01(\t\x12\x0e\n\x04\x64\x61ta\x18\x02 \x01(\x0cH\x00\x12\r\n\x03uri\x18\x03 \x01(\tH\x00\x42\x08\n\x06source\"E\n\x0cToolCallPart\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x03 \x01(\t\"]\n\x0eToolResultPart\x12\x0f\n\x07\x63\x61ll_id\x18\x01 \x01(\t\x12\x0e\n\x04json\x18\x02 \x01(\tH\x00\x12\x0e\n\x04text\x18\x03 \x01(\tH\x00\x12\x10\n\x08is_error\x18\x04 \x01(\x08\x42\x08\n\x06output*s\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n\tROLE_USER\x10\x01\x12\x12\n\x0eROLE_ASSISTANT\x10\x02\x12\r\n\tROLE_TOOL\x10\x03\x12\x0f\n\x0bROLE_SYSTEM\x10\x04\x12\x12\n\x0eROLE_DEVELOPER\x10\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'lockstitch.v1.message_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_ROLE']._serialized_start=1087
-  _globals['_ROLE']._serialized_end=1202
+  _globals['_ROLE']._serialized_start=1103
+  _globals['_ROLE']._serialized_end=1218
   _globals['_MESSAGE']._serialized_start=80
-  _globals['_MESSAGE']._serialized_end=526
-  _globals['_USAGE']._serialized_start=528
-  _globals['_USAGE']._serialized_end=595
-  _globals['_ORIGINAL']._serialized_start=597
-  _globals['_ORIGINAL']._serialized_end=637
-  _globals['_PART']._serialized_start=640
-  _globals['_PART']._serialized_end=851
-  _globals['_BLOB']._serialized_start=853
-  _globals['_BLOB']._serialized_end=919
-  _globals['_TOOLCALLPART']._serialized_start=921
-  _globals['_TOOLCALLPART']._serialized_end=990
-  _globals['_TOOLRESULTPART']._serialized_start=992
-  _globals['_TOOLRESULTPART']._serialized_end=1085
+  _globals['_MESSAGE']._serialized_end=542
+  _globals['_USAGE']._serialized_start=544
+  _globals['_USAGE']._serialized_end=611
+  _globals['_ORIGINAL']._serialized_start=613
+  _globals['_ORIGINAL']._serialized_end=653
+  _globals['_PART']._serialized_start=656
+  _globals['_PART']._serialized_end=867
+  _globals['_BLOB']._serialized_start=869
+  _globals['_BLOB']._serialized_end=935
+  _globals['_TOOLCALLPART']._serialized_start=937
+  _globals['_TOOLCALLPART']._serialized_end=1006
+  _globals['_TOOLRESULTPART']._serialized_start=1008
+  _globals['_TOOLRESULTPART']._serialized_end=1101
 # @@protoc_insertion_point(module_scope)

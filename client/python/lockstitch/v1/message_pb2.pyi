@@ -68,6 +68,7 @@ class Message(_message.Message):
     ROLE_FIELD_NUMBER: _builtins.int
     AUTHOR_FIELD_NUMBER: _builtins.int
     PARTS_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
     CALL_ID_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     EVENT_TIME_FIELD_NUMBER: _builtins.int
@@ -90,6 +91,8 @@ class Message(_message.Message):
     """Required. Who speaks."""
     author: _builtins.str
     """Optional. Which agent, tool or person within the role wrote it. At most 128 printable characters."""
+    run_id: _builtins.str
+    """Output only. The run that it was stored under; empty where it came from outside of runs."""
     call_id: _builtins.str
     """Optional. For ROLE_TOOL only, and required there unless the tool_result part names it: the provider's id of the call
     that this message answers. At most 128 printable characters.
@@ -133,6 +136,7 @@ class Message(_message.Message):
         role: Global___Role.ValueType = ...,
         author: _builtins.str = ...,
         parts: _abc.Iterable[Global___Part] | None = ...,
+        run_id: _builtins.str = ...,
         call_id: _builtins.str = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
         event_time: _timestamp_pb2.Timestamp | None = ...,
@@ -146,7 +150,7 @@ class Message(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "event_time", b"event_time", "original", b"original", "usage", b"usage"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "call_id", b"call_id", "create_time", b"create_time", "elided_bytes", b"elided_bytes", "erased", b"erased", "event_time", b"event_time", "incomplete", b"incomplete", "message_id", b"message_id", "metadata_json", b"metadata_json", "original", b"original", "parts", b"parts", "removed_version", b"removed_version", "role", b"role", "seq", b"seq", "usage", b"usage", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["author", b"author", "call_id", b"call_id", "create_time", b"create_time", "elided_bytes", b"elided_bytes", "erased", b"erased", "event_time", b"event_time", "incomplete", b"incomplete", "message_id", b"message_id", "metadata_json", b"metadata_json", "original", b"original", "parts", b"parts", "removed_version", b"removed_version", "role", b"role", "run_id", b"run_id", "seq", b"seq", "usage", b"usage", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -35,6 +35,10 @@ class _SessionStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Session
     """Closed by a caller. Takes reads; restore makes it active again."""
     SESSION_STATUS_EXPIRED: _SessionStatus.ValueType  # 3
     """Its time has passed, by the database's clock. Takes reads; restore with a new life makes it active again."""
+    SESSION_STATUS_DELETED: _SessionStatus.ValueType  # 4
+    """Deleted by a caller. Shown to GetSession and ListSessions with show_deleted only; undelete makes it what it was, until
+    purge_time, when its content is gone for good.
+    """
 
 class SessionStatus(_SessionStatus, metaclass=_SessionStatusEnumTypeWrapper):
     """Where a session stands in its life."""
@@ -47,6 +51,10 @@ SESSION_STATUS_CLOSED: SessionStatus.ValueType  # 2
 """Closed by a caller. Takes reads; restore makes it active again."""
 SESSION_STATUS_EXPIRED: SessionStatus.ValueType  # 3
 """Its time has passed, by the database's clock. Takes reads; restore with a new life makes it active again."""
+SESSION_STATUS_DELETED: SessionStatus.ValueType  # 4
+"""Deleted by a caller. Shown to GetSession and ListSessions with show_deleted only; undelete makes it what it was, until
+purge_time, when its content is gone for good.
+"""
 Global___SessionStatus: _TypeAlias = SessionStatus  # noqa: Y015
 
 @_typing.final
@@ -85,6 +93,7 @@ class Session(_message.Message):
     LAST_SEQ_FIELD_NUMBER: _builtins.int
     MEMORY_VERSION_FIELD_NUMBER: _builtins.int
     MESSAGE_COUNT_FIELD_NUMBER: _builtins.int
+    ACTIVE_RUN_ID_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
     METADATA_JSON_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
@@ -92,6 +101,8 @@ class Session(_message.Message):
     LAST_ACTIVITY_TIME_FIELD_NUMBER: _builtins.int
     CLOSE_TIME_FIELD_NUMBER: _builtins.int
     EXPIRE_TIME_FIELD_NUMBER: _builtins.int
+    DELETE_TIME_FIELD_NUMBER: _builtins.int
+    PURGE_TIME_FIELD_NUMBER: _builtins.int
     IDLE_TTL_FIELD_NUMBER: _builtins.int
     CLOSE_REASON_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
@@ -116,10 +127,12 @@ class Session(_message.Message):
     """Output only. The version of the commit that last changed the working memory. 0 before the first."""
     message_count: _builtins.int
     """Output only. How many messages it holds."""
+    active_run_id: _builtins.str
+    """Output only. The run that has not ended; empty where there is none. Whether its lease is live says GetRun."""
     metadata_json: _builtins.str
     """Optional. Opaque JSON text, at most 64 KiB. Empty is absent."""
     close_reason: _builtins.str
-    """Output only. Why it was closed. Empty unless CLOSED."""
+    """Output only. Why it was closed. Empty unless CLOSED, or deleted while it was."""
     @_builtins.property
     def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
         """Optional. Labels to list by: at most 64, keys of 1 to 128 and values of at most 128 printable characters."""
@@ -134,19 +147,29 @@ class Session(_message.Message):
 
     @_builtins.property
     def last_activity_time(self) -> _timestamp_pb2.Timestamp:
-        """Output only. When it was last used: appends, memory and tool calls, never reads."""
+        """Output only. When it was last used: appends, memory, tool calls, runs and drafts, never reads."""
 
     @_builtins.property
     def close_time(self) -> _timestamp_pb2.Timestamp:
-        """Output only. When it was closed. Absent unless CLOSED."""
+        """Output only. When it was closed. Absent unless CLOSED, or deleted while it was."""
 
     @_builtins.property
     def expire_time(self) -> _timestamp_pb2.Timestamp:
         """Optional. When its life ends, whatever happens. Absent is never."""
 
     @_builtins.property
+    def delete_time(self) -> _timestamp_pb2.Timestamp:
+        """Output only. When it was deleted. Absent unless DELETED."""
+
+    @_builtins.property
+    def purge_time(self) -> _timestamp_pb2.Timestamp:
+        """Output only. When a deleted session's content goes for good; until then it can be undeleted. Absent unless DELETED."""
+
+    @_builtins.property
     def idle_ttl(self) -> _duration_pb2.Duration:
-        """Optional. How long it lives unused: it expires at the sooner of expire_time and last_activity_time + idle_ttl."""
+        """Optional. How long it lives unused: it expires at the sooner of expire_time and last_activity_time + idle_ttl. A session whose
+        run holds a live lease is not unused.
+        """
 
     def __init__(
         self,
@@ -161,6 +184,7 @@ class Session(_message.Message):
         last_seq: _builtins.int = ...,
         memory_version: _builtins.int = ...,
         message_count: _builtins.int = ...,
+        active_run_id: _builtins.str = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
         metadata_json: _builtins.str = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
@@ -168,12 +192,14 @@ class Session(_message.Message):
         last_activity_time: _timestamp_pb2.Timestamp | None = ...,
         close_time: _timestamp_pb2.Timestamp | None = ...,
         expire_time: _timestamp_pb2.Timestamp | None = ...,
+        delete_time: _timestamp_pb2.Timestamp | None = ...,
+        purge_time: _timestamp_pb2.Timestamp | None = ...,
         idle_ttl: _duration_pb2.Duration | None = ...,
         close_reason: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["close_time", b"close_time", "create_time", b"create_time", "expire_time", b"expire_time", "idle_ttl", b"idle_ttl", "last_activity_time", b"last_activity_time", "update_time", b"update_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["close_time", b"close_time", "create_time", b"create_time", "delete_time", b"delete_time", "expire_time", b"expire_time", "idle_ttl", b"idle_ttl", "last_activity_time", b"last_activity_time", "purge_time", b"purge_time", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["agent", b"agent", "close_reason", b"close_reason", "close_time", b"close_time", "create_time", b"create_time", "expire_time", b"expire_time", "idle_ttl", b"idle_ttl", "labels", b"labels", "last_activity_time", b"last_activity_time", "last_seq", b"last_seq", "memory_version", b"memory_version", "message_count", b"message_count", "metadata_json", b"metadata_json", "session_id", b"session_id", "status", b"status", "tenant_id", b"tenant_id", "title", b"title", "update_time", b"update_time", "user_id", b"user_id", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_run_id", b"active_run_id", "agent", b"agent", "close_reason", b"close_reason", "close_time", b"close_time", "create_time", b"create_time", "delete_time", b"delete_time", "expire_time", b"expire_time", "idle_ttl", b"idle_ttl", "labels", b"labels", "last_activity_time", b"last_activity_time", "last_seq", b"last_seq", "memory_version", b"memory_version", "message_count", b"message_count", "metadata_json", b"metadata_json", "purge_time", b"purge_time", "session_id", b"session_id", "status", b"status", "tenant_id", b"tenant_id", "title", b"title", "update_time", b"update_time", "user_id", b"user_id", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -12,6 +12,7 @@ from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from lockstitch.v1 import commit_pb2 as _commit_pb2
 from lockstitch.v1 import message_pb2 as _message_pb2
+from lockstitch.v1 import run_pb2 as _run_pb2
 from lockstitch.v1 import session_pb2 as _session_pb2
 from lockstitch.v1 import tool_call_pb2 as _tool_call_pb2
 from lockstitch.v1 import working_memory_pb2 as _working_memory_pb2
@@ -167,6 +168,7 @@ class GetSessionRequest(_message.Message):
     RECENT_MESSAGES_FIELD_NUMBER: _builtins.int
     INCLUDE_MEMORY_FIELD_NUMBER: _builtins.int
     INCLUDE_OPEN_TOOL_CALLS_FIELD_NUMBER: _builtins.int
+    SHOW_DELETED_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
     """Required. Which session."""
     at_version: _builtins.int
@@ -179,6 +181,8 @@ class GetSessionRequest(_message.Message):
     """Optional. Whether to give its working memory."""
     include_open_tool_calls: _builtins.bool
     """Optional. Whether to give its open tool calls."""
+    show_deleted: _builtins.bool
+    """Optional. Gives a deleted session too, until its purge_time."""
     def __init__(
         self,
         *,
@@ -187,10 +191,11 @@ class GetSessionRequest(_message.Message):
         recent_messages: _builtins.int = ...,
         include_memory: _builtins.bool = ...,
         include_open_tool_calls: _builtins.bool = ...,
+        show_deleted: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_at_version", b"_at_version", "at_version", b"at_version"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_version", b"_at_version", "at_version", b"at_version", "include_memory", b"include_memory", "include_open_tool_calls", b"include_open_tool_calls", "recent_messages", b"recent_messages", "session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_version", b"_at_version", "at_version", b"at_version", "include_memory", b"include_memory", "include_open_tool_calls", b"include_open_tool_calls", "recent_messages", b"recent_messages", "session_id", b"session_id", "show_deleted", b"show_deleted"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__at_version: _TypeAlias = _typing.Literal["at_version"]  # noqa: Y015
     _WhichOneofArgType__at_version: _TypeAlias = _typing.Literal["_at_version", b"_at_version"]  # noqa: Y015
@@ -278,12 +283,15 @@ class ListSessionsRequest(_message.Message):
     CREATED_BEFORE_FIELD_NUMBER: _builtins.int
     ACTIVE_AFTER_FIELD_NUMBER: _builtins.int
     ACTIVE_BEFORE_FIELD_NUMBER: _builtins.int
+    SHOW_DELETED_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     user_id: _builtins.str
     """Optional. Whose sessions. A user's own are given whatever stands here; another's gives an empty list."""
     agent: _builtins.str
     """Optional. Sessions of this app or agent."""
+    show_deleted: _builtins.bool
+    """Optional. Gives deleted sessions too, until their purge_time."""
     page_size: _builtins.int
     """Optional. 0 is 50, more than 1,000 is 1,000, negative is refused."""
     page_token: _builtins.str
@@ -323,12 +331,13 @@ class ListSessionsRequest(_message.Message):
         created_before: _timestamp_pb2.Timestamp | None = ...,
         active_after: _timestamp_pb2.Timestamp | None = ...,
         active_before: _timestamp_pb2.Timestamp | None = ...,
+        show_deleted: _builtins.bool = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["active_after", b"active_after", "active_before", b"active_before", "created_after", b"created_after", "created_before", b"created_before"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_after", b"active_after", "active_before", b"active_before", "agent", b"agent", "created_after", b"created_after", "created_before", b"created_before", "labels", b"labels", "page_size", b"page_size", "page_token", b"page_token", "statuses", b"statuses", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_after", b"active_after", "active_before", b"active_before", "agent", b"agent", "created_after", b"created_after", "created_before", b"created_before", "labels", b"labels", "page_size", b"page_size", "page_token", b"page_token", "show_deleted", b"show_deleted", "statuses", b"statuses", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -370,6 +379,7 @@ class UpdateSessionRequest(_message.Message):
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    FENCE_FIELD_NUMBER: _builtins.int
     FORCE_FIELD_NUMBER: _builtins.int
     SESSION_FIELD_NUMBER: _builtins.int
     UPDATE_MASK_FIELD_NUMBER: _builtins.int
@@ -378,12 +388,16 @@ class UpdateSessionRequest(_message.Message):
     """Required. 1 to 128 characters; a retry repeats it."""
     expected_version: _builtins.int
     """Optional. Refuses with VERSION_CONFLICT unless the session is at this version. Required for labels and metadata_json, unless
-    force is given.
+    a fence or force is given.
     """
     force: _builtins.bool
     """Optional. Takes labels and metadata_json without a guard. For engines and admins."""
     erase_history: _builtins.bool
     """Optional. Deletes every historic copy of the values that this change replaces."""
+    @_builtins.property
+    def fence(self) -> _run_pb2.Fence:
+        """Optional. The run that this is done under, and its token. Not for users."""
+
     @_builtins.property
     def session(self) -> _session_pb2.Session:
         """Required. Which session (session_id), and its new values."""
@@ -397,14 +411,15 @@ class UpdateSessionRequest(_message.Message):
         *,
         request_id: _builtins.str = ...,
         expected_version: _builtins.int | None = ...,
+        fence: _run_pb2.Fence | None = ...,
         force: _builtins.bool = ...,
         session: _session_pb2.Session | None = ...,
         update_mask: _field_mask_pb2.FieldMask | None = ...,
         erase_history: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "session", b"session", "update_mask", b"update_mask"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "fence", b"fence", "session", b"session", "update_mask", b"update_mask"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "erase_history", b"erase_history", "expected_version", b"expected_version", "force", b"force", "request_id", b"request_id", "session", b"session", "update_mask", b"update_mask"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "erase_history", b"erase_history", "expected_version", b"expected_version", "fence", b"fence", "force", b"force", "request_id", b"request_id", "session", b"session", "update_mask", b"update_mask"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
@@ -452,10 +467,12 @@ class AppendRequest(_message.Message):
     SESSION_ID_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
     EXPECTED_MEMORY_VERSION_FIELD_NUMBER: _builtins.int
+    FENCE_FIELD_NUMBER: _builtins.int
     FORCE_FIELD_NUMBER: _builtins.int
     MESSAGES_FIELD_NUMBER: _builtins.int
     TOOL_CALLS_FIELD_NUMBER: _builtins.int
     MEMORY_CHANGE_FIELD_NUMBER: _builtins.int
+    FINISH_RUN_FIELD_NUMBER: _builtins.int
     ALLOW_ORPHANS_FIELD_NUMBER: _builtins.int
     CREATE_IF_MISSING_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
@@ -471,8 +488,14 @@ class AppendRequest(_message.Message):
     allow_orphans: _builtins.bool
     """Optional. Stores TOOL messages whose call nobody made, outside the ledger and every context, instead of TOOL_CALL_NOT_FOUND."""
     @_builtins.property
+    def fence(self) -> _run_pb2.Fence:
+        """Optional. The run that this is done under, and its token. Not for users."""
+
+    @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[_message_pb2.Message]:
-        """Optional. The messages, at most 100, stored together in this order. Something of messages, tool_calls and memory_change is required."""
+        """Optional. The messages, at most 100, stored together in this order. Something of messages, tool_calls, memory_change and finish_run
+        is required.
+        """
 
     @_builtins.property
     def tool_calls(self) -> _containers.RepeatedCompositeFieldContainer[_tool_call_pb2.ToolCallChange]:
@@ -485,6 +508,10 @@ class AppendRequest(_message.Message):
         """Optional. A change of working memory."""
 
     @_builtins.property
+    def finish_run(self) -> _run_pb2.RunEnd:
+        """Optional. Ends the run of the fence in this same commit."""
+
+    @_builtins.property
     def create_if_missing(self) -> Global___CreateIfMissing:
         """Optional. Creates the session in this same commit if there is none."""
 
@@ -495,16 +522,18 @@ class AppendRequest(_message.Message):
         session_id: _builtins.str = ...,
         expected_version: _builtins.int | None = ...,
         expected_memory_version: _builtins.int | None = ...,
+        fence: _run_pb2.Fence | None = ...,
         force: _builtins.bool = ...,
         messages: _abc.Iterable[_message_pb2.Message] | None = ...,
         tool_calls: _abc.Iterable[_tool_call_pb2.ToolCallChange] | None = ...,
         memory_change: _working_memory_pb2.MemoryChange | None = ...,
+        finish_run: _run_pb2.RunEnd | None = ...,
         allow_orphans: _builtins.bool = ...,
         create_if_missing: Global___CreateIfMissing | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "create_if_missing", b"create_if_missing", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "memory_change", b"memory_change"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "create_if_missing", b"create_if_missing", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "fence", b"fence", "finish_run", b"finish_run", "memory_change", b"memory_change"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "allow_orphans", b"allow_orphans", "create_if_missing", b"create_if_missing", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "force", b"force", "memory_change", b"memory_change", "messages", b"messages", "request_id", b"request_id", "session_id", b"session_id", "tool_calls", b"tool_calls"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "allow_orphans", b"allow_orphans", "create_if_missing", b"create_if_missing", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "fence", b"fence", "finish_run", b"finish_run", "force", b"force", "memory_change", b"memory_change", "messages", b"messages", "request_id", b"request_id", "session_id", b"session_id", "tool_calls", b"tool_calls"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_memory_version: _TypeAlias = _typing.Literal["expected_memory_version"]  # noqa: Y015
     _WhichOneofArgType__expected_memory_version: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version"]  # noqa: Y015
@@ -577,7 +606,9 @@ class UpdateMemoryRequest(_message.Message):
     SESSION_ID_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
     EXPECTED_MEMORY_VERSION_FIELD_NUMBER: _builtins.int
+    FENCE_FIELD_NUMBER: _builtins.int
     FORCE_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
     CHANGE_FIELD_NUMBER: _builtins.int
     ERASE_HISTORY_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
@@ -590,8 +621,14 @@ class UpdateMemoryRequest(_message.Message):
     """Optional. Refuses with VERSION_CONFLICT unless the memory is at this version."""
     force: _builtins.bool
     """Optional. Takes `replace` or `set` without a guard."""
+    run_id: _builtins.str
+    """Optional. The run whose own memory is changed, in place of the session's; its versions are guarded by expected_memory_version."""
     erase_history: _builtins.bool
     """Optional. Deletes every historic copy of the values that this change replaces or deletes, from the log too."""
+    @_builtins.property
+    def fence(self) -> _run_pb2.Fence:
+        """Optional. The run that this is done under, and its token. Not for users."""
+
     @_builtins.property
     def change(self) -> _working_memory_pb2.MemoryChange:
         """Required. The change."""
@@ -603,13 +640,15 @@ class UpdateMemoryRequest(_message.Message):
         session_id: _builtins.str = ...,
         expected_version: _builtins.int | None = ...,
         expected_memory_version: _builtins.int | None = ...,
+        fence: _run_pb2.Fence | None = ...,
         force: _builtins.bool = ...,
+        run_id: _builtins.str = ...,
         change: _working_memory_pb2.MemoryChange | None = ...,
         erase_history: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "change", b"change", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "change", b"change", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "fence", b"fence"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "change", b"change", "erase_history", b"erase_history", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "force", b"force", "request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "change", b"change", "erase_history", b"erase_history", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "fence", b"fence", "force", b"force", "request_id", b"request_id", "run_id", b"run_id", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_memory_version: _TypeAlias = _typing.Literal["expected_memory_version"]  # noqa: Y015
     _WhichOneofArgType__expected_memory_version: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version"]  # noqa: Y015
@@ -659,20 +698,24 @@ class GetMemoryRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SESSION_ID_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
     AT_VERSION_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
     """Required. Which session."""
+    run_id: _builtins.str
+    """Optional. The run whose own memory is given, in place of the session's."""
     at_version: _builtins.int
     """Optional. Gives the memory as it was after this version's commit. 1 or more."""
     def __init__(
         self,
         *,
         session_id: _builtins.str = ...,
+        run_id: _builtins.str = ...,
         at_version: _builtins.int | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_at_version", b"_at_version", "at_version", b"at_version"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_version", b"_at_version", "at_version", b"at_version", "session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_version", b"_at_version", "at_version", b"at_version", "run_id", b"run_id", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__at_version: _TypeAlias = _typing.Literal["at_version"]  # noqa: Y015
     _WhichOneofArgType__at_version: _TypeAlias = _typing.Literal["_at_version", b"_at_version"]  # noqa: Y015
@@ -711,10 +754,13 @@ class ListMemoryVersionsRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SESSION_ID_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
     """Required. Which session."""
+    run_id: _builtins.str
+    """Optional. The run whose own memory is given, in place of the session's."""
     page_size: _builtins.int
     """Optional. 0 is 50, more than 1,000 is 1,000, negative is refused."""
     page_token: _builtins.str
@@ -723,12 +769,13 @@ class ListMemoryVersionsRequest(_message.Message):
         self,
         *,
         session_id: _builtins.str = ...,
+        run_id: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -771,6 +818,7 @@ class UpdateToolCallRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    FENCE_FIELD_NUMBER: _builtins.int
     TOOL_CALL_ID_FIELD_NUMBER: _builtins.int
     CALL_ID_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
@@ -789,6 +837,10 @@ class UpdateToolCallRequest(_message.Message):
     status: _tool_call_pb2.ToolCallStatus.ValueType
     """Optional. PENDING, RUNNING or AWAITING_APPROVAL. An approval sets it by itself."""
     @_builtins.property
+    def fence(self) -> _run_pb2.Fence:
+        """Optional. The run that this is done under, and its token. Not for users."""
+
+    @_builtins.property
     def approval(self) -> _tool_call_pb2.Approval:
         """Optional. The answer to AWAITING_APPROVAL. The one thing here that a user may give."""
 
@@ -802,15 +854,16 @@ class UpdateToolCallRequest(_message.Message):
         request_id: _builtins.str = ...,
         session_id: _builtins.str = ...,
         expected_version: _builtins.int | None = ...,
+        fence: _run_pb2.Fence | None = ...,
         tool_call_id: _builtins.str = ...,
         call_id: _builtins.str = ...,
         status: _tool_call_pb2.ToolCallStatus.ValueType = ...,
         approval: _tool_call_pb2.Approval | None = ...,
         resources: _abc.Iterable[_tool_call_pb2.Resource] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "approval", b"approval", "call_id", b"call_id", "expected_version", b"expected_version", "target", b"target", "tool_call_id", b"tool_call_id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "approval", b"approval", "call_id", b"call_id", "expected_version", b"expected_version", "fence", b"fence", "target", b"target", "tool_call_id", b"tool_call_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "approval", b"approval", "call_id", b"call_id", "expected_version", b"expected_version", "request_id", b"request_id", "resources", b"resources", "session_id", b"session_id", "status", b"status", "target", b"target", "tool_call_id", b"tool_call_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "approval", b"approval", "call_id", b"call_id", "expected_version", b"expected_version", "fence", b"fence", "request_id", b"request_id", "resources", b"resources", "session_id", b"session_id", "status", b"status", "target", b"target", "tool_call_id", b"tool_call_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
@@ -862,6 +915,7 @@ class CompleteToolCallRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    FENCE_FIELD_NUMBER: _builtins.int
     TOOL_CALL_ID_FIELD_NUMBER: _builtins.int
     CALL_ID_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
@@ -885,6 +939,10 @@ class CompleteToolCallRequest(_message.Message):
     error: _builtins.str
     """Optional. Why it failed or was cancelled. At most 65,536 bytes. Not with SUCCEEDED."""
     @_builtins.property
+    def fence(self) -> _run_pb2.Fence:
+        """Optional. The run that this is done under, and its token. Not for users."""
+
+    @_builtins.property
     def resources(self) -> _containers.RepeatedCompositeFieldContainer[_tool_call_pb2.Resource]:
         """Optional. Resources that the call touched; merged into the known ones by uri. At most 64."""
 
@@ -894,6 +952,7 @@ class CompleteToolCallRequest(_message.Message):
         request_id: _builtins.str = ...,
         session_id: _builtins.str = ...,
         expected_version: _builtins.int | None = ...,
+        fence: _run_pb2.Fence | None = ...,
         tool_call_id: _builtins.str = ...,
         call_id: _builtins.str = ...,
         status: _tool_call_pb2.ToolCallStatus.ValueType = ...,
@@ -901,9 +960,9 @@ class CompleteToolCallRequest(_message.Message):
         error: _builtins.str = ...,
         resources: _abc.Iterable[_tool_call_pb2.Resource] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "call_id", b"call_id", "expected_version", b"expected_version", "target", b"target", "tool_call_id", b"tool_call_id"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "call_id", b"call_id", "expected_version", b"expected_version", "fence", b"fence", "target", b"target", "tool_call_id", b"tool_call_id"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "call_id", b"call_id", "error", b"error", "expected_version", b"expected_version", "request_id", b"request_id", "resources", b"resources", "result_json", b"result_json", "session_id", b"session_id", "status", b"status", "target", b"target", "tool_call_id", b"tool_call_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "call_id", b"call_id", "error", b"error", "expected_version", b"expected_version", "fence", b"fence", "request_id", b"request_id", "resources", b"resources", "result_json", b"result_json", "session_id", b"session_id", "status", b"status", "target", b"target", "tool_call_id", b"tool_call_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
@@ -955,6 +1014,7 @@ class ListToolCallsRequest(_message.Message):
     SESSION_ID_FIELD_NUMBER: _builtins.int
     STATUSES_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
     ARGUMENTS_DIGEST_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
@@ -962,6 +1022,8 @@ class ListToolCallsRequest(_message.Message):
     """Required. Which session."""
     name: _builtins.str
     """Optional. Calls of this tool."""
+    run_id: _builtins.str
+    """Optional. Calls that were recorded under this run."""
     arguments_digest: _builtins.str
     """Optional. Calls with these arguments, as ToolCall.arguments_digest has it."""
     page_size: _builtins.int
@@ -978,13 +1040,14 @@ class ListToolCallsRequest(_message.Message):
         session_id: _builtins.str = ...,
         statuses: _abc.Iterable[_tool_call_pb2.ToolCallStatus.ValueType] | None = ...,
         name: _builtins.str = ...,
+        run_id: _builtins.str = ...,
         arguments_digest: _builtins.str = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_digest", b"arguments_digest", "name", b"name", "page_size", b"page_size", "page_token", b"page_token", "session_id", b"session_id", "statuses", b"statuses"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["arguments_digest", b"arguments_digest", "name", b"name", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "session_id", b"session_id", "statuses", b"statuses"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1031,6 +1094,7 @@ class ListMessagesRequest(_message.Message):
     EVENT_BEFORE_FIELD_NUMBER: _builtins.int
     DESCENDING_FIELD_NUMBER: _builtins.int
     ROLES_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
     SHOW_REMOVED_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
@@ -1042,6 +1106,8 @@ class ListMessagesRequest(_message.Message):
     """Optional. Messages with a smaller seq; 0 is no bound."""
     descending: _builtins.bool
     """Optional. Newest first."""
+    run_id: _builtins.str
+    """Optional. Messages that were stored under this run."""
     show_removed: _builtins.bool
     """Optional. Gives removed messages too, in their places."""
     page_size: _builtins.int
@@ -1070,13 +1136,14 @@ class ListMessagesRequest(_message.Message):
         event_before: _timestamp_pb2.Timestamp | None = ...,
         descending: _builtins.bool = ...,
         roles: _abc.Iterable[_message_pb2.Role.ValueType] | None = ...,
+        run_id: _builtins.str = ...,
         show_removed: _builtins.bool = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["event_after", b"event_after", "event_before", b"event_before"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_seq", b"after_seq", "before_seq", b"before_seq", "descending", b"descending", "event_after", b"event_after", "event_before", b"event_before", "page_size", b"page_size", "page_token", b"page_token", "roles", b"roles", "session_id", b"session_id", "show_removed", b"show_removed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_seq", b"after_seq", "before_seq", b"before_seq", "descending", b"descending", "event_after", b"event_after", "event_before", b"event_before", "page_size", b"page_size", "page_token", b"page_token", "roles", b"roles", "run_id", b"run_id", "session_id", b"session_id", "show_removed", b"show_removed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1123,6 +1190,7 @@ class RemoveMessagesRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    FENCE_FIELD_NUMBER: _builtins.int
     LAST_FIELD_NUMBER: _builtins.int
     FROM_SEQ_FIELD_NUMBER: _builtins.int
     REPLACEMENT_FIELD_NUMBER: _builtins.int
@@ -1140,6 +1208,10 @@ class RemoveMessagesRequest(_message.Message):
     erase_history: _builtins.bool
     """Optional. Deletes every copy of the content that is removed, from the log too: arguments, results and digests among it."""
     @_builtins.property
+    def fence(self) -> _run_pb2.Fence:
+        """Optional. The run that this is done under, and its token. Not for users."""
+
+    @_builtins.property
     def replacement(self) -> _containers.RepeatedCompositeFieldContainer[_message_pb2.Message]:
         """Optional. Messages that are stored in their place, at most 100. Their seqs go on from the last one ever given."""
 
@@ -1149,14 +1221,15 @@ class RemoveMessagesRequest(_message.Message):
         request_id: _builtins.str = ...,
         session_id: _builtins.str = ...,
         expected_version: _builtins.int | None = ...,
+        fence: _run_pb2.Fence | None = ...,
         last: _builtins.int = ...,
         from_seq: _builtins.int = ...,
         replacement: _abc.Iterable[_message_pb2.Message] | None = ...,
         erase_history: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "from_seq", b"from_seq", "last", b"last", "which", b"which"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "fence", b"fence", "from_seq", b"from_seq", "last", b"last", "which", b"which"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "erase_history", b"erase_history", "expected_version", b"expected_version", "from_seq", b"from_seq", "last", b"last", "replacement", b"replacement", "request_id", b"request_id", "session_id", b"session_id", "which", b"which"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "erase_history", b"erase_history", "expected_version", b"expected_version", "fence", b"fence", "from_seq", b"from_seq", "last", b"last", "replacement", b"replacement", "request_id", b"request_id", "session_id", b"session_id", "which", b"which"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
@@ -1212,6 +1285,7 @@ class UpdateMessageRequest(_message.Message):
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    FENCE_FIELD_NUMBER: _builtins.int
     MESSAGE_ID_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     ERASE_HISTORY_FIELD_NUMBER: _builtins.int
@@ -1226,6 +1300,10 @@ class UpdateMessageRequest(_message.Message):
     erase_history: _builtins.bool
     """Optional. Deletes every copy of what the message held before, from the log too."""
     @_builtins.property
+    def fence(self) -> _run_pb2.Fence:
+        """Optional. The run that this is done under, and its token. Not for users."""
+
+    @_builtins.property
     def message(self) -> _message_pb2.Message:
         """Required. What it becomes. The role must be the message's own; so must a TOOL message's call_id and, in order, the call_ids and
         names of an ASSISTANT message's tool calls. Its message_id is left out.
@@ -1237,13 +1315,14 @@ class UpdateMessageRequest(_message.Message):
         request_id: _builtins.str = ...,
         session_id: _builtins.str = ...,
         expected_version: _builtins.int | None = ...,
+        fence: _run_pb2.Fence | None = ...,
         message_id: _builtins.str = ...,
         message: _message_pb2.Message | None = ...,
         erase_history: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "message", b"message"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "fence", b"fence", "message", b"message"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "erase_history", b"erase_history", "expected_version", b"expected_version", "message", b"message", "message_id", b"message_id", "request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "erase_history", b"erase_history", "expected_version", b"expected_version", "fence", b"fence", "message", b"message", "message_id", b"message_id", "request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
@@ -1392,6 +1471,7 @@ class GetContextResponse(_message.Message):
     MESSAGES_FIELD_NUMBER: _builtins.int
     OPEN_TOOL_CALLS_FIELD_NUMBER: _builtins.int
     RECENT_TOOL_CALLS_FIELD_NUMBER: _builtins.int
+    LAST_RUN_FIELD_NUMBER: _builtins.int
     AS_OF_VERSION_FIELD_NUMBER: _builtins.int
     TRUNCATED_FIELD_NUMBER: _builtins.int
     as_of_version: _builtins.int
@@ -1421,6 +1501,10 @@ class GetContextResponse(_message.Message):
     def recent_tool_calls(self) -> _containers.RepeatedCompositeFieldContainer[_tool_call_pb2.ToolCall]:
         """Output only. The newest 20 tool calls that have ended, oldest first."""
 
+    @_builtins.property
+    def last_run(self) -> _run_pb2.Run:
+        """Output only. The run that was started last. Absent where there was none."""
+
     def __init__(
         self,
         *,
@@ -1429,12 +1513,13 @@ class GetContextResponse(_message.Message):
         messages: _abc.Iterable[_message_pb2.Message] | None = ...,
         open_tool_calls: _abc.Iterable[_tool_call_pb2.ToolCall] | None = ...,
         recent_tool_calls: _abc.Iterable[_tool_call_pb2.ToolCall] | None = ...,
+        last_run: _run_pb2.Run | None = ...,
         as_of_version: _builtins.int = ...,
         truncated: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "session", b"session"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["last_run", b"last_run", "memory", b"memory", "session", b"session"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of_version", b"as_of_version", "memory", b"memory", "messages", b"messages", "open_tool_calls", b"open_tool_calls", "recent_tool_calls", b"recent_tool_calls", "session", b"session", "truncated", b"truncated"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["as_of_version", b"as_of_version", "last_run", b"last_run", "memory", b"memory", "messages", b"messages", "open_tool_calls", b"open_tool_calls", "recent_tool_calls", b"recent_tool_calls", "session", b"session", "truncated", b"truncated"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1450,6 +1535,7 @@ class CloseSessionRequest(_message.Message):
     SESSION_ID_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
+    FORCE_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Required. 1 to 128 characters; a retry repeats it."""
     session_id: _builtins.str
@@ -1458,6 +1544,8 @@ class CloseSessionRequest(_message.Message):
     """Optional. Refuses with VERSION_CONFLICT unless the session is at this version."""
     reason: _builtins.str
     """Optional. Why. At most 1,024 characters, no control characters."""
+    force: _builtins.bool
+    """Optional. Closes it even while a run is active: the run ends as CANCELLED in the same commit, and is fenced. For engines and admins."""
     def __init__(
         self,
         *,
@@ -1465,10 +1553,11 @@ class CloseSessionRequest(_message.Message):
         session_id: _builtins.str = ...,
         expected_version: _builtins.int | None = ...,
         reason: _builtins.str = ...,
+        force: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "reason", b"reason", "request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "force", b"force", "reason", b"reason", "request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
     _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
@@ -1584,3 +1673,240 @@ class RestoreSessionResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RestoreSessionResponse: _TypeAlias = RestoreSessionResponse  # noqa: Y015
+
+@_typing.final
+class DeleteSessionRequest(_message.Message):
+    """Deletes a session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    FORCE_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """Required. 1 to 128 characters; a retry repeats it."""
+    session_id: _builtins.str
+    """Required. Which session."""
+    expected_version: _builtins.int
+    """Optional. Refuses with VERSION_CONFLICT unless the session is at this version."""
+    force: _builtins.bool
+    """Optional. Deletes it even while a run is active: the run ends as CANCELLED in the same commit, and is fenced. For engines and
+    admins.
+    """
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        session_id: _builtins.str = ...,
+        expected_version: _builtins.int | None = ...,
+        force: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "force", b"force", "request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
+    _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
+
+Global___DeleteSessionRequest: _TypeAlias = DeleteSessionRequest  # noqa: Y015
+
+@_typing.final
+class DeleteSessionResponse(_message.Message):
+    """A deleted session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_FIELD_NUMBER: _builtins.int
+    RECEIPT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def session(self) -> _session_pb2.Session:
+        """Output only. The session as of the receipt's version."""
+
+    @_builtins.property
+    def receipt(self) -> _commit_pb2.CommitReceipt:
+        """Output only. The commit."""
+
+    def __init__(
+        self,
+        *,
+        session: _session_pb2.Session | None = ...,
+        receipt: _commit_pb2.CommitReceipt | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "session", b"session"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "session", b"session"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeleteSessionResponse: _TypeAlias = DeleteSessionResponse  # noqa: Y015
+
+@_typing.final
+class UndeleteSessionRequest(_message.Message):
+    """Takes a deletion back."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """Required. 1 to 128 characters; a retry repeats it."""
+    session_id: _builtins.str
+    """Required. Which session."""
+    expected_version: _builtins.int
+    """Optional. Refuses with VERSION_CONFLICT unless the session is at this version."""
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        session_id: _builtins.str = ...,
+        expected_version: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version", "expected_version", b"expected_version", "request_id", b"request_id", "session_id", b"session_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
+    _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
+
+Global___UndeleteSessionRequest: _TypeAlias = UndeleteSessionRequest  # noqa: Y015
+
+@_typing.final
+class UndeleteSessionResponse(_message.Message):
+    """A session that is not deleted any more."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_FIELD_NUMBER: _builtins.int
+    RECEIPT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def session(self) -> _session_pb2.Session:
+        """Output only. The session as of the receipt's version."""
+
+    @_builtins.property
+    def receipt(self) -> _commit_pb2.CommitReceipt:
+        """Output only. The commit."""
+
+    def __init__(
+        self,
+        *,
+        session: _session_pb2.Session | None = ...,
+        receipt: _commit_pb2.CommitReceipt | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "session", b"session"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "session", b"session"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UndeleteSessionResponse: _TypeAlias = UndeleteSessionResponse  # noqa: Y015
+
+@_typing.final
+class StreamDraftRequest(_message.Message):
+    """A step of a draft. The first one names the session and the message; those that follow carry text; the last one may say what goes
+    into the commit with it. The draft ends when the caller has no more to send (half-closes): a call that breaks off ends nothing.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
+    EXPECTED_MEMORY_VERSION_FIELD_NUMBER: _builtins.int
+    FENCE_FIELD_NUMBER: _builtins.int
+    FORCE_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    OFFSET_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    MEMORY_CHANGE_FIELD_NUMBER: _builtins.int
+    FINISH_RUN_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """Required in the first step, else not allowed. 1 to 128 characters; it is the draft's id, and a retry repeats it."""
+    session_id: _builtins.str
+    """Required in the first step, else not allowed. Which session."""
+    expected_version: _builtins.int
+    """Optional, in the first step only. Refuses with VERSION_CONFLICT unless the session is at this version, now and when the draft ends."""
+    expected_memory_version: _builtins.int
+    """Optional, in the first step only. Refuses with VERSION_CONFLICT unless the memory is at this version, now and when the draft ends."""
+    force: _builtins.bool
+    """Optional, in the first step only. Takes a memory `replace` or `set` without a guard."""
+    offset: _builtins.int
+    """Optional. Where `text` begins: how many bytes of the draft's text, in UTF-8, come before it. What is stored already is passed over;
+    a step beyond what is stored, and what came before on this call, is CURSOR_AHEAD. 0 always works.
+    """
+    text: _builtins.str
+    """Optional. The next piece of text. A step without any keeps the draft open while the model thinks."""
+    @_builtins.property
+    def fence(self) -> _run_pb2.Fence:
+        """Optional, in the first step only. The run that this is done under, and its token."""
+
+    @_builtins.property
+    def message(self) -> _message_pb2.Message:
+        """Required in the first step: the message without its text: its role (ASSISTANT where it is left out), and what else is known of it.
+        Optional in the last: the message whole, as it is stored, in place of the first step's message with the text as its one part.
+        """
+
+    @_builtins.property
+    def memory_change(self) -> _working_memory_pb2.MemoryChange:
+        """Optional, in the last step only. A change of working memory."""
+
+    @_builtins.property
+    def finish_run(self) -> _run_pb2.RunEnd:
+        """Optional, in the last step only. Ends the run of the fence in the same commit."""
+
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        session_id: _builtins.str = ...,
+        expected_version: _builtins.int | None = ...,
+        expected_memory_version: _builtins.int | None = ...,
+        fence: _run_pb2.Fence | None = ...,
+        force: _builtins.bool = ...,
+        message: _message_pb2.Message | None = ...,
+        offset: _builtins.int = ...,
+        text: _builtins.str = ...,
+        memory_change: _working_memory_pb2.MemoryChange | None = ...,
+        finish_run: _run_pb2.RunEnd | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "fence", b"fence", "finish_run", b"finish_run", "memory_change", b"memory_change", "message", b"message"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "fence", b"fence", "finish_run", b"finish_run", "force", b"force", "memory_change", b"memory_change", "message", b"message", "offset", b"offset", "request_id", b"request_id", "session_id", b"session_id", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__expected_memory_version: _TypeAlias = _typing.Literal["expected_memory_version"]  # noqa: Y015
+    _WhichOneofArgType__expected_memory_version: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version"]  # noqa: Y015
+    _WhichOneofReturnType__expected_version: _TypeAlias = _typing.Literal["expected_version"]  # noqa: Y015
+    _WhichOneofArgType__expected_version: _TypeAlias = _typing.Literal["_expected_version", b"_expected_version"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_memory_version) -> _WhichOneofReturnType__expected_memory_version | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__expected_version) -> _WhichOneofReturnType__expected_version | None: ...
+
+Global___StreamDraftRequest: _TypeAlias = StreamDraftRequest  # noqa: Y015
+
+@_typing.final
+class StreamDraftResponse(_message.Message):
+    """What a draft became."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RECEIPT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def receipt(self) -> _commit_pb2.CommitReceipt:
+        """Output only. The commit."""
+
+    def __init__(
+        self,
+        *,
+        receipt: _commit_pb2.CommitReceipt | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StreamDraftResponse: _TypeAlias = StreamDraftResponse  # noqa: Y015

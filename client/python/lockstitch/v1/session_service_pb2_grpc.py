@@ -31,7 +31,8 @@ class SessionServiceStub(object):
 
     Every call carries `authorization: Bearer <token>` and may fail with TOKEN_MISSING, TOKEN_INVALID, TOKEN_EXPIRED, INVALID_FIELD,
     ROLE_NOT_ALLOWED, OVERLOADED, DRAINING and DATABASE_UNAVAILABLE; every call on a session with SESSION_NOT_FOUND. A change may also
-    fail with REQUEST_ID_REUSED and COMMIT_OUTCOME_UNKNOWN. A change that is retried with its request_id is made once: a retry of a
+    fail with REQUEST_ID_REUSED and COMMIT_OUTCOME_UNKNOWN, and on a deleted session with SESSION_DELETED; one with a fence with
+    RUN_NOT_FOUND, RUN_FENCED and RUN_ENDED. A change that is retried with its request_id is made once: a retry of a
     success gives the first receipt again, with `replayed`. Reads may be retried at will.
     """
 
@@ -136,6 +137,21 @@ class SessionServiceStub(object):
                 request_serializer=lockstitch_dot_v1_dot_session__service__pb2.RestoreSessionRequest.SerializeToString,
                 response_deserializer=lockstitch_dot_v1_dot_session__service__pb2.RestoreSessionResponse.FromString,
                 _registered_method=True)
+        self.DeleteSession = channel.unary_unary(
+                '/lockstitch.v1.SessionService/DeleteSession',
+                request_serializer=lockstitch_dot_v1_dot_session__service__pb2.DeleteSessionRequest.SerializeToString,
+                response_deserializer=lockstitch_dot_v1_dot_session__service__pb2.DeleteSessionResponse.FromString,
+                _registered_method=True)
+        self.UndeleteSession = channel.unary_unary(
+                '/lockstitch.v1.SessionService/UndeleteSession',
+                request_serializer=lockstitch_dot_v1_dot_session__service__pb2.UndeleteSessionRequest.SerializeToString,
+                response_deserializer=lockstitch_dot_v1_dot_session__service__pb2.UndeleteSessionResponse.FromString,
+                _registered_method=True)
+        self.StreamDraft = channel.stream_unary(
+                '/lockstitch.v1.SessionService/StreamDraft',
+                request_serializer=lockstitch_dot_v1_dot_session__service__pb2.StreamDraftRequest.SerializeToString,
+                response_deserializer=lockstitch_dot_v1_dot_session__service__pb2.StreamDraftResponse.FromString,
+                _registered_method=True)
 
 
 class SessionServiceServicer(object):
@@ -143,7 +159,8 @@ class SessionServiceServicer(object):
 
     Every call carries `authorization: Bearer <token>` and may fail with TOKEN_MISSING, TOKEN_INVALID, TOKEN_EXPIRED, INVALID_FIELD,
     ROLE_NOT_ALLOWED, OVERLOADED, DRAINING and DATABASE_UNAVAILABLE; every call on a session with SESSION_NOT_FOUND. A change may also
-    fail with REQUEST_ID_REUSED and COMMIT_OUTCOME_UNKNOWN. A change that is retried with its request_id is made once: a retry of a
+    fail with REQUEST_ID_REUSED and COMMIT_OUTCOME_UNKNOWN, and on a deleted session with SESSION_DELETED; one with a fence with
+    RUN_NOT_FOUND, RUN_FENCED and RUN_ENDED. A change that is retried with its request_id is made once: a retry of a
     success gives the first receipt again, with `replayed`. Reads may be retried at will.
     """
 
@@ -313,9 +330,10 @@ class SessionServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def CloseSession(self, request, context):
-        """Closes a session: it takes no more changes until it is restored.
+        """Closes a session: it takes no more changes until it is restored. A run whose lease has run out ends as EXPIRED in the same commit;
+        what is being drafted is stored as incomplete.
 
-        Errors: VERSION_CONFLICT where a version is given, SESSION_EXPIRED. Closing a closed session is OK and changes nothing.
+        Errors: RUN_ACTIVE, VERSION_CONFLICT where a version is given, SESSION_EXPIRED, SESSION_DELETED. Closing a closed session is OK and changes nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -324,8 +342,38 @@ class SessionServiceServicer(object):
     def RestoreSession(self, request, context):
         """Makes a closed or expired session active again.
 
-        Errors: VERSION_CONFLICT where a version is given, SESSION_EXPIRED where its time has passed and no new life is given. Restoring
+        Errors: VERSION_CONFLICT where a version is given, SESSION_DELETED, SESSION_EXPIRED where its time has passed and no new life is given. Restoring
         an active session is OK and changes nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteSession(self, request, context):
+        """Deletes a session: it is shown to nobody who does not ask for deleted ones, and can be undeleted until its purge_time (30 days
+        from now, unless the server is set otherwise). Then its content goes for good. Its id stays taken.
+
+        Errors: RUN_ACTIVE, VERSION_CONFLICT where a version is given. Deleting a deleted session is OK and changes nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UndeleteSession(self, request, context):
+        """Makes a deleted session what it was.
+
+        Errors: VERSION_CONFLICT where a version is given. Undeleting a session that is not deleted is OK and changes nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StreamDraft(self, request_iterator, context):
+        """Takes a message's text as the model generates it, shows it to subscribers of any server meanwhile, and stores it as one commit when
+        the caller is done. Steps may be sent again, on any server, from any offset that is stored. A draft that gets no step for 25 seconds
+        (unless the server is set otherwise), and one whose run is taken over or whose session is closed, is stored as it is, `incomplete`.
+
+        Errors: those of Append, CURSOR_AHEAD (metadata: current_offset). A retry of a draft that was stored gives the same receipt.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -429,6 +477,21 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     request_deserializer=lockstitch_dot_v1_dot_session__service__pb2.RestoreSessionRequest.FromString,
                     response_serializer=lockstitch_dot_v1_dot_session__service__pb2.RestoreSessionResponse.SerializeToString,
             ),
+            'DeleteSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteSession,
+                    request_deserializer=lockstitch_dot_v1_dot_session__service__pb2.DeleteSessionRequest.FromString,
+                    response_serializer=lockstitch_dot_v1_dot_session__service__pb2.DeleteSessionResponse.SerializeToString,
+            ),
+            'UndeleteSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.UndeleteSession,
+                    request_deserializer=lockstitch_dot_v1_dot_session__service__pb2.UndeleteSessionRequest.FromString,
+                    response_serializer=lockstitch_dot_v1_dot_session__service__pb2.UndeleteSessionResponse.SerializeToString,
+            ),
+            'StreamDraft': grpc.stream_unary_rpc_method_handler(
+                    servicer.StreamDraft,
+                    request_deserializer=lockstitch_dot_v1_dot_session__service__pb2.StreamDraftRequest.FromString,
+                    response_serializer=lockstitch_dot_v1_dot_session__service__pb2.StreamDraftResponse.SerializeToString,
+            ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
             'lockstitch.v1.SessionService', rpc_method_handlers)
@@ -442,7 +505,8 @@ class SessionService(object):
 
     Every call carries `authorization: Bearer <token>` and may fail with TOKEN_MISSING, TOKEN_INVALID, TOKEN_EXPIRED, INVALID_FIELD,
     ROLE_NOT_ALLOWED, OVERLOADED, DRAINING and DATABASE_UNAVAILABLE; every call on a session with SESSION_NOT_FOUND. A change may also
-    fail with REQUEST_ID_REUSED and COMMIT_OUTCOME_UNKNOWN. A change that is retried with its request_id is made once: a retry of a
+    fail with REQUEST_ID_REUSED and COMMIT_OUTCOME_UNKNOWN, and on a deleted session with SESSION_DELETED; one with a fence with
+    RUN_NOT_FOUND, RUN_FENCED and RUN_ENDED. A change that is retried with its request_id is made once: a retry of a
     success gives the first receipt again, with `replayed`. Reads may be retried at will.
     """
 
@@ -949,6 +1013,87 @@ class SessionService(object):
             '/lockstitch.v1.SessionService/RestoreSession',
             lockstitch_dot_v1_dot_session__service__pb2.RestoreSessionRequest.SerializeToString,
             lockstitch_dot_v1_dot_session__service__pb2.RestoreSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def DeleteSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lockstitch.v1.SessionService/DeleteSession',
+            lockstitch_dot_v1_dot_session__service__pb2.DeleteSessionRequest.SerializeToString,
+            lockstitch_dot_v1_dot_session__service__pb2.DeleteSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UndeleteSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lockstitch.v1.SessionService/UndeleteSession',
+            lockstitch_dot_v1_dot_session__service__pb2.UndeleteSessionRequest.SerializeToString,
+            lockstitch_dot_v1_dot_session__service__pb2.UndeleteSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StreamDraft(request_iterator,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.stream_unary(
+            request_iterator,
+            target,
+            '/lockstitch.v1.SessionService/StreamDraft',
+            lockstitch_dot_v1_dot_session__service__pb2.StreamDraftRequest.SerializeToString,
+            lockstitch_dot_v1_dot_session__service__pb2.StreamDraftResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -18,7 +18,8 @@ class SessionServiceStub:
 
     Every call carries `authorization: Bearer <token>` and may fail with TOKEN_MISSING, TOKEN_INVALID, TOKEN_EXPIRED, INVALID_FIELD,
     ROLE_NOT_ALLOWED, OVERLOADED, DRAINING and DATABASE_UNAVAILABLE; every call on a session with SESSION_NOT_FOUND. A change may also
-    fail with REQUEST_ID_REUSED and COMMIT_OUTCOME_UNKNOWN. A change that is retried with its request_id is made once: a retry of a
+    fail with REQUEST_ID_REUSED and COMMIT_OUTCOME_UNKNOWN, and on a deleted session with SESSION_DELETED; one with a fence with
+    RUN_NOT_FOUND, RUN_FENCED and RUN_ENDED. A change that is retried with its request_id is made once: a retry of a
     success gives the first receipt again, with `replayed`. Reads may be retried at will.
     """
 
@@ -121,15 +122,34 @@ class SessionServiceStub:
     results together, open tool calls, recent ones, and the version to expect.
     """
     CloseSession: _aio.UnaryUnaryMultiCallable[_session_service_pb2.CloseSessionRequest, _session_service_pb2.CloseSessionResponse]
-    """Closes a session: it takes no more changes until it is restored.
+    """Closes a session: it takes no more changes until it is restored. A run whose lease has run out ends as EXPIRED in the same commit;
+    what is being drafted is stored as incomplete.
 
-    Errors: VERSION_CONFLICT where a version is given, SESSION_EXPIRED. Closing a closed session is OK and changes nothing.
+    Errors: RUN_ACTIVE, VERSION_CONFLICT where a version is given, SESSION_EXPIRED, SESSION_DELETED. Closing a closed session is OK and changes nothing.
     """
     RestoreSession: _aio.UnaryUnaryMultiCallable[_session_service_pb2.RestoreSessionRequest, _session_service_pb2.RestoreSessionResponse]
     """Makes a closed or expired session active again.
 
-    Errors: VERSION_CONFLICT where a version is given, SESSION_EXPIRED where its time has passed and no new life is given. Restoring
+    Errors: VERSION_CONFLICT where a version is given, SESSION_DELETED, SESSION_EXPIRED where its time has passed and no new life is given. Restoring
     an active session is OK and changes nothing.
+    """
+    DeleteSession: _aio.UnaryUnaryMultiCallable[_session_service_pb2.DeleteSessionRequest, _session_service_pb2.DeleteSessionResponse]
+    """Deletes a session: it is shown to nobody who does not ask for deleted ones, and can be undeleted until its purge_time (30 days
+    from now, unless the server is set otherwise). Then its content goes for good. Its id stays taken.
+
+    Errors: RUN_ACTIVE, VERSION_CONFLICT where a version is given. Deleting a deleted session is OK and changes nothing.
+    """
+    UndeleteSession: _aio.UnaryUnaryMultiCallable[_session_service_pb2.UndeleteSessionRequest, _session_service_pb2.UndeleteSessionResponse]
+    """Makes a deleted session what it was.
+
+    Errors: VERSION_CONFLICT where a version is given. Undeleting a session that is not deleted is OK and changes nothing.
+    """
+    StreamDraft: _aio.StreamUnaryMultiCallable[_session_service_pb2.StreamDraftRequest, _session_service_pb2.StreamDraftResponse]
+    """Takes a message's text as the model generates it, shows it to subscribers of any server meanwhile, and stores it as one commit when
+    the caller is done. Steps may be sent again, on any server, from any offset that is stored. A draft that gets no step for 25 seconds
+    (unless the server is set otherwise), and one whose run is taken over or whose session is closed, is stored as it is, `incomplete`.
+
+    Errors: those of Append, CURSOR_AHEAD (metadata: current_offset). A retry of a draft that was stored gives the same receipt.
     """
 
 class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -137,7 +157,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
 
     Every call carries `authorization: Bearer <token>` and may fail with TOKEN_MISSING, TOKEN_INVALID, TOKEN_EXPIRED, INVALID_FIELD,
     ROLE_NOT_ALLOWED, OVERLOADED, DRAINING and DATABASE_UNAVAILABLE; every call on a session with SESSION_NOT_FOUND. A change may also
-    fail with REQUEST_ID_REUSED and COMMIT_OUTCOME_UNKNOWN. A change that is retried with its request_id is made once: a retry of a
+    fail with REQUEST_ID_REUSED and COMMIT_OUTCOME_UNKNOWN, and on a deleted session with SESSION_DELETED; one with a fence with
+    RUN_NOT_FOUND, RUN_FENCED and RUN_ENDED. A change that is retried with its request_id is made once: a retry of a
     success gives the first receipt again, with `replayed`. Reads may be retried at will.
     """
 
@@ -346,9 +367,10 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _session_service_pb2.CloseSessionRequest,
         context: _aio.ServicerContext[_session_service_pb2.CloseSessionRequest, _abc.Awaitable[_session_service_pb2.CloseSessionResponse]],
     ) -> _abc.Awaitable[_session_service_pb2.CloseSessionResponse]:
-        """Closes a session: it takes no more changes until it is restored.
+        """Closes a session: it takes no more changes until it is restored. A run whose lease has run out ends as EXPIRED in the same commit;
+        what is being drafted is stored as incomplete.
 
-        Errors: VERSION_CONFLICT where a version is given, SESSION_EXPIRED. Closing a closed session is OK and changes nothing.
+        Errors: RUN_ACTIVE, VERSION_CONFLICT where a version is given, SESSION_EXPIRED, SESSION_DELETED. Closing a closed session is OK and changes nothing.
         """
 
     @_abc_1.abstractmethod
@@ -359,8 +381,44 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_session_service_pb2.RestoreSessionResponse]:
         """Makes a closed or expired session active again.
 
-        Errors: VERSION_CONFLICT where a version is given, SESSION_EXPIRED where its time has passed and no new life is given. Restoring
+        Errors: VERSION_CONFLICT where a version is given, SESSION_DELETED, SESSION_EXPIRED where its time has passed and no new life is given. Restoring
         an active session is OK and changes nothing.
+        """
+
+    @_abc_1.abstractmethod
+    def DeleteSession(
+        self,
+        request: _session_service_pb2.DeleteSessionRequest,
+        context: _aio.ServicerContext[_session_service_pb2.DeleteSessionRequest, _abc.Awaitable[_session_service_pb2.DeleteSessionResponse]],
+    ) -> _abc.Awaitable[_session_service_pb2.DeleteSessionResponse]:
+        """Deletes a session: it is shown to nobody who does not ask for deleted ones, and can be undeleted until its purge_time (30 days
+        from now, unless the server is set otherwise). Then its content goes for good. Its id stays taken.
+
+        Errors: RUN_ACTIVE, VERSION_CONFLICT where a version is given. Deleting a deleted session is OK and changes nothing.
+        """
+
+    @_abc_1.abstractmethod
+    def UndeleteSession(
+        self,
+        request: _session_service_pb2.UndeleteSessionRequest,
+        context: _aio.ServicerContext[_session_service_pb2.UndeleteSessionRequest, _abc.Awaitable[_session_service_pb2.UndeleteSessionResponse]],
+    ) -> _abc.Awaitable[_session_service_pb2.UndeleteSessionResponse]:
+        """Makes a deleted session what it was.
+
+        Errors: VERSION_CONFLICT where a version is given. Undeleting a session that is not deleted is OK and changes nothing.
+        """
+
+    @_abc_1.abstractmethod
+    def StreamDraft(
+        self,
+        request_iterator: _abc.AsyncIterator[_session_service_pb2.StreamDraftRequest],
+        context: _aio.ServicerContext[_abc.AsyncIterator[_session_service_pb2.StreamDraftRequest], _abc.Awaitable[_session_service_pb2.StreamDraftResponse]],
+    ) -> _abc.Awaitable[_session_service_pb2.StreamDraftResponse]:
+        """Takes a message's text as the model generates it, shows it to subscribers of any server meanwhile, and stores it as one commit when
+        the caller is done. Steps may be sent again, on any server, from any offset that is stored. A draft that gets no step for 25 seconds
+        (unless the server is set otherwise), and one whose run is taken over or whose session is closed, is stored as it is, `incomplete`.
+
+        Errors: those of Append, CURSOR_AHEAD (metadata: current_offset). A retry of a draft that was stored gives the same receipt.
         """
 
 def add_SessionServiceServicer_to_server(servicer: SessionServiceServicer, server: _aio.Server) -> None: ...

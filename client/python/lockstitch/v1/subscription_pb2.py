@@ -27,7 +27,7 @@ from lockstitch.v1 import commit_pb2 as lockstitch_dot_v1_dot_commit__pb2
 from lockstitch.v1 import message_pb2 as lockstitch_dot_v1_dot_message__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n lockstitch/v1/subscription.proto\x12\rlockstitch.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1alockstitch/v1/commit.proto\x1a\x1blockstitch/v1/message.proto\"\xad\x01\n\x10SubscribeRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x15\n\rafter_version\x18\x02 \x01(\x03\x12\x13\n\x0bstore_epoch\x18\x03 \x01(\t\x12\"\n\x05roles\x18\x04 \x03(\x0e\x32\x13.lockstitch.v1.Role\x12\x35\n\x12heartbeat_interval\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xb6\x02\n\x11SubscribeResponse\x12\x33\n\x06opened\x18\x01 \x01(\x0b\x32!.lockstitch.v1.SubscriptionOpenedH\x00\x12\'\n\x06\x63ommit\x18\x02 \x01(\x0b\x32\x15.lockstitch.v1.CommitH\x00\x12,\n\tcaught_up\x18\x03 \x01(\x0b\x32\x17.lockstitch.v1.CaughtUpH\x00\x12\x30\n\x0b\x66\x65ll_behind\x18\x04 \x01(\x0b\x32\x19.lockstitch.v1.FellBehindH\x00\x12-\n\theartbeat\x18\x06 \x01(\x0b\x32\x18.lockstitch.v1.HeartbeatH\x00\x12+\n\x08\x64raining\x18\x07 \x01(\x0b\x32\x17.lockstitch.v1.DrainingH\x00\x42\x07\n\x05\x66rame\":\n\x12SubscriptionOpened\x12\x13\n\x0bstore_epoch\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\x03\"\x1b\n\x08\x43\x61ughtUp\x12\x0f\n\x07version\x18\x01 \x01(\x03\"\x1d\n\nFellBehind\x12\x0f\n\x07version\x18\x01 \x01(\x03\"\x1c\n\tHeartbeat\x12\x0f\n\x07version\x18\x01 \x01(\x03\"O\n\x08\x44raining\x12\x0f\n\x07version\x18\x01 \x01(\x03\x12\x32\n\x0freconnect_after\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Durationb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n lockstitch/v1/subscription.proto\x12\rlockstitch.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1alockstitch/v1/commit.proto\x1a\x1blockstitch/v1/message.proto\"\xad\x01\n\x10SubscribeRequest\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x15\n\rafter_version\x18\x02 \x01(\x03\x12\x13\n\x0bstore_epoch\x18\x03 \x01(\t\x12\"\n\x05roles\x18\x04 \x03(\x0e\x32\x13.lockstitch.v1.Role\x12\x35\n\x12heartbeat_interval\x18\x05 \x01(\x0b\x32\x19.google.protobuf.Duration\"\xdd\x02\n\x11SubscribeResponse\x12\x33\n\x06opened\x18\x01 \x01(\x0b\x32!.lockstitch.v1.SubscriptionOpenedH\x00\x12\'\n\x06\x63ommit\x18\x02 \x01(\x0b\x32\x15.lockstitch.v1.CommitH\x00\x12,\n\tcaught_up\x18\x03 \x01(\x0b\x32\x17.lockstitch.v1.CaughtUpH\x00\x12\x30\n\x0b\x66\x65ll_behind\x18\x04 \x01(\x0b\x32\x19.lockstitch.v1.FellBehindH\x00\x12%\n\x05\x64raft\x18\x05 \x01(\x0b\x32\x14.lockstitch.v1.DraftH\x00\x12-\n\theartbeat\x18\x06 \x01(\x0b\x32\x18.lockstitch.v1.HeartbeatH\x00\x12+\n\x08\x64raining\x18\x07 \x01(\x0b\x32\x17.lockstitch.v1.DrainingH\x00\x42\x07\n\x05\x66rame\":\n\x12SubscriptionOpened\x12\x13\n\x0bstore_epoch\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\x03\"\x1b\n\x08\x43\x61ughtUp\x12\x0f\n\x07version\x18\x01 \x01(\x03\"\x1d\n\nFellBehind\x12\x0f\n\x07version\x18\x01 \x01(\x03\"j\n\x05\x44raft\x12\x10\n\x08\x64raft_id\x18\x01 \x01(\t\x12\x0e\n\x06offset\x18\x02 \x01(\x03\x12\x0c\n\x04text\x18\x03 \x01(\t\x12!\n\x04role\x18\x04 \x01(\x0e\x32\x13.lockstitch.v1.Role\x12\x0e\n\x06run_id\x18\x05 \x01(\t\"\x1c\n\tHeartbeat\x12\x0f\n\x07version\x18\x01 \x01(\x03\"O\n\x08\x44raining\x12\x0f\n\x07version\x18\x01 \x01(\x03\x12\x32\n\x0freconnect_after\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Durationb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,15 +37,17 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SUBSCRIBEREQUEST']._serialized_start=141
   _globals['_SUBSCRIBEREQUEST']._serialized_end=314
   _globals['_SUBSCRIBERESPONSE']._serialized_start=317
-  _globals['_SUBSCRIBERESPONSE']._serialized_end=627
-  _globals['_SUBSCRIPTIONOPENED']._serialized_start=629
-  _globals['_SUBSCRIPTIONOPENED']._serialized_end=687
-  _globals['_CAUGHTUP']._serialized_start=689
-  _globals['_CAUGHTUP']._serialized_end=716
-  _globals['_FELLBEHIND']._serialized_start=718
-  _globals['_FELLBEHIND']._serialized_end=747
-  _globals['_HEARTBEAT']._serialized_start=749
-  _globals['_HEARTBEAT']._serialized_end=777
-  _globals['_DRAINING']._serialized_start=779
-  _globals['_DRAINING']._serialized_end=858
+  _globals['_SUBSCRIBERESPONSE']._serialized_end=666
+  _globals['_SUBSCRIPTIONOPENED']._serialized_start=668
+  _globals['_SUBSCRIPTIONOPENED']._serialized_end=726
+  _globals['_CAUGHTUP']._serialized_start=728
+  _globals['_CAUGHTUP']._serialized_end=755
+  _globals['_FELLBEHIND']._serialized_start=757
+  _globals['_FELLBEHIND']._serialized_end=786
+  _globals['_DRAFT']._serialized_start=788
+  _globals['_DRAFT']._serialized_end=894
+  _globals['_HEARTBEAT']._serialized_start=896
+  _globals['_HEARTBEAT']._serialized_end=924
+  _globals['_DRAINING']._serialized_start=926
+  _globals['_DRAINING']._serialized_end=1005
 # @@protoc_insertion_point(module_scope)

@@ -77,6 +77,7 @@ class SubscribeResponse(_message.Message):
     COMMIT_FIELD_NUMBER: _builtins.int
     CAUGHT_UP_FIELD_NUMBER: _builtins.int
     FELL_BEHIND_FIELD_NUMBER: _builtins.int
+    DRAFT_FIELD_NUMBER: _builtins.int
     HEARTBEAT_FIELD_NUMBER: _builtins.int
     DRAINING_FIELD_NUMBER: _builtins.int
     @_builtins.property
@@ -96,6 +97,10 @@ class SubscribeResponse(_message.Message):
         """The reader was slower than the writers: the stream goes on from the log, and leaves nothing out."""
 
     @_builtins.property
+    def draft(self) -> Global___Draft:
+        """Text that is being generated: outside of the guarantees that commits have."""
+
+    @_builtins.property
     def heartbeat(self) -> Global___Heartbeat:
         """Nothing happened for a while."""
 
@@ -110,14 +115,15 @@ class SubscribeResponse(_message.Message):
         commit: _commit_pb2.Commit | None = ...,
         caught_up: Global___CaughtUp | None = ...,
         fell_behind: Global___FellBehind | None = ...,
+        draft: Global___Draft | None = ...,
         heartbeat: Global___Heartbeat | None = ...,
         draining: Global___Draining | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["caught_up", b"caught_up", "commit", b"commit", "draining", b"draining", "fell_behind", b"fell_behind", "frame", b"frame", "heartbeat", b"heartbeat", "opened", b"opened"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["caught_up", b"caught_up", "commit", b"commit", "draft", b"draft", "draining", b"draining", "fell_behind", b"fell_behind", "frame", b"frame", "heartbeat", b"heartbeat", "opened", b"opened"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["caught_up", b"caught_up", "commit", b"commit", "draining", b"draining", "fell_behind", b"fell_behind", "frame", b"frame", "heartbeat", b"heartbeat", "opened", b"opened"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["caught_up", b"caught_up", "commit", b"commit", "draft", b"draft", "draining", b"draining", "fell_behind", b"fell_behind", "frame", b"frame", "heartbeat", b"heartbeat", "opened", b"opened"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_frame: _TypeAlias = _typing.Literal["opened", "commit", "caught_up", "fell_behind", "heartbeat", "draining"]  # noqa: Y015
+    _WhichOneofReturnType_frame: _TypeAlias = _typing.Literal["opened", "commit", "caught_up", "fell_behind", "draft", "heartbeat", "draining"]  # noqa: Y015
     _WhichOneofArgType_frame: _TypeAlias = _typing.Literal["frame", b"frame"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_frame) -> _WhichOneofReturnType_frame | None: ...
 
@@ -192,6 +198,47 @@ class FellBehind(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___FellBehind: _TypeAlias = FellBehind  # noqa: Y015
+
+@_typing.final
+class Draft(_message.Message):
+    """A piece of text that a model is generating, before it is a message. The pieces of a draft follow on one another without hole or
+    overlap, from 0 on for whoever comes late; a slow reader is given fewer and larger ones, and maybe not the last. A draft ends with
+    the commit whose request_id_hash is that of draft_id, or of "server:draft/" and draft_id where its writer was lost.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DRAFT_ID_FIELD_NUMBER: _builtins.int
+    OFFSET_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    ROLE_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
+    draft_id: _builtins.str
+    """Output only. The request_id of the StreamDraft that writes it."""
+    offset: _builtins.int
+    """Output only. How many bytes of the text, in UTF-8, came before."""
+    text: _builtins.str
+    """Output only. What follows on them."""
+    role: _message_pb2.Role.ValueType
+    """Output only. Who the message speaks for."""
+    run_id: _builtins.str
+    """Output only. The run that it is written under; empty where it comes from outside of runs."""
+    def __init__(
+        self,
+        *,
+        draft_id: _builtins.str = ...,
+        offset: _builtins.int = ...,
+        text: _builtins.str = ...,
+        role: _message_pb2.Role.ValueType = ...,
+        run_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["draft_id", b"draft_id", "offset", b"offset", "role", b"role", "run_id", b"run_id", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Draft: _TypeAlias = Draft  # noqa: Y015
 
 @_typing.final
 class Heartbeat(_message.Message):

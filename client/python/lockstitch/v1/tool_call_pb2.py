@@ -25,21 +25,21 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dlockstitch/v1/tool_call.proto\x12\rlockstitch.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa1\x04\n\x08ToolCall\x12\x14\n\x0ctool_call_id\x18\x01 \x01(\t\x12\x0f\n\x07\x63\x61ll_id\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x04 \x01(\t\x12\x18\n\x10\x61rguments_digest\x18\x05 \x01(\t\x12-\n\x06status\x18\x06 \x01(\x0e\x32\x1d.lockstitch.v1.ToolCallStatus\x12\x13\n\x0bresult_json\x18\x07 \x01(\t\x12\r\n\x05\x65rror\x18\x08 \x01(\t\x12)\n\x08\x61pproval\x18\t \x01(\x0b\x32\x17.lockstitch.v1.Approval\x12*\n\tresources\x18\n \x03(\x0b\x32\x17.lockstitch.v1.Resource\x12\x14\n\x0c\x65lided_bytes\x18\x0b \x01(\x03\x12\x12\n\nmessage_id\x18\x0c \x01(\t\x12\x19\n\x11result_message_id\x18\r \x01(\t\x12\x19\n\x11requested_version\x18\x0f \x01(\x03\x12\x15\n\rended_version\x18\x10 \x01(\x03\x12/\n\x0b\x63reate_time\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstart_time\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x13 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\")\n\x08\x41pproval\x12\x0f\n\x07granted\x18\x01 \x01(\x08\x12\x0c\n\x04note\x18\x02 \x01(\t\"6\n\x08Resource\x12\x0b\n\x03uri\x18\x01 \x01(\t\x12\x0e\n\x06\x62\x65\x66ore\x18\x02 \x01(\t\x12\r\n\x05\x61\x66ter\x18\x03 \x01(\t\"\x95\x02\n\x0eToolCallChange\x12\x16\n\x0ctool_call_id\x18\x01 \x01(\tH\x00\x12\x11\n\x07\x63\x61ll_id\x18\x02 \x01(\tH\x00\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x04 \x01(\t\x12-\n\x06status\x18\x05 \x01(\x0e\x32\x1d.lockstitch.v1.ToolCallStatus\x12)\n\x08\x61pproval\x18\x06 \x01(\x0b\x32\x17.lockstitch.v1.Approval\x12*\n\tresources\x18\x07 \x03(\x0b\x32\x17.lockstitch.v1.Resource\x12\x13\n\x0bresult_json\x18\x08 \x01(\t\x12\r\n\x05\x65rror\x18\t \x01(\tB\x08\n\x06target*\x95\x02\n\x0eToolCallStatus\x12 \n\x1cTOOL_CALL_STATUS_UNSPECIFIED\x10\x00\x12\x1c\n\x18TOOL_CALL_STATUS_PENDING\x10\x01\x12\x1c\n\x18TOOL_CALL_STATUS_RUNNING\x10\x02\x12&\n\"TOOL_CALL_STATUS_AWAITING_APPROVAL\x10\x03\x12\x1e\n\x1aTOOL_CALL_STATUS_SUCCEEDED\x10\x04\x12\x1b\n\x17TOOL_CALL_STATUS_FAILED\x10\x05\x12\x1e\n\x1aTOOL_CALL_STATUS_CANCELLED\x10\x06\x12 \n\x1cTOOL_CALL_STATUS_INTERRUPTED\x10\x07\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dlockstitch/v1/tool_call.proto\x12\rlockstitch.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb1\x04\n\x08ToolCall\x12\x14\n\x0ctool_call_id\x18\x01 \x01(\t\x12\x0f\n\x07\x63\x61ll_id\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x04 \x01(\t\x12\x18\n\x10\x61rguments_digest\x18\x05 \x01(\t\x12-\n\x06status\x18\x06 \x01(\x0e\x32\x1d.lockstitch.v1.ToolCallStatus\x12\x13\n\x0bresult_json\x18\x07 \x01(\t\x12\r\n\x05\x65rror\x18\x08 \x01(\t\x12)\n\x08\x61pproval\x18\t \x01(\x0b\x32\x17.lockstitch.v1.Approval\x12*\n\tresources\x18\n \x03(\x0b\x32\x17.lockstitch.v1.Resource\x12\x14\n\x0c\x65lided_bytes\x18\x0b \x01(\x03\x12\x12\n\nmessage_id\x18\x0c \x01(\t\x12\x19\n\x11result_message_id\x18\r \x01(\t\x12\x0e\n\x06run_id\x18\x0e \x01(\t\x12\x19\n\x11requested_version\x18\x0f \x01(\x03\x12\x15\n\rended_version\x18\x10 \x01(\x03\x12/\n\x0b\x63reate_time\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nstart_time\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x13 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\")\n\x08\x41pproval\x12\x0f\n\x07granted\x18\x01 \x01(\x08\x12\x0c\n\x04note\x18\x02 \x01(\t\"6\n\x08Resource\x12\x0b\n\x03uri\x18\x01 \x01(\t\x12\x0e\n\x06\x62\x65\x66ore\x18\x02 \x01(\t\x12\r\n\x05\x61\x66ter\x18\x03 \x01(\t\"\x95\x02\n\x0eToolCallChange\x12\x16\n\x0ctool_call_id\x18\x01 \x01(\tH\x00\x12\x11\n\x07\x63\x61ll_id\x18\x02 \x01(\tH\x00\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x16\n\x0e\x61rguments_json\x18\x04 \x01(\t\x12-\n\x06status\x18\x05 \x01(\x0e\x32\x1d.lockstitch.v1.ToolCallStatus\x12)\n\x08\x61pproval\x18\x06 \x01(\x0b\x32\x17.lockstitch.v1.Approval\x12*\n\tresources\x18\x07 \x03(\x0b\x32\x17.lockstitch.v1.Resource\x12\x13\n\x0bresult_json\x18\x08 \x01(\t\x12\r\n\x05\x65rror\x18\t \x01(\tB\x08\n\x06target*\x95\x02\n\x0eToolCallStatus\x12 \n\x1cTOOL_CALL_STATUS_UNSPECIFIED\x10\x00\x12\x1c\n\x18TOOL_CALL_STATUS_PENDING\x10\x01\x12\x1c\n\x18TOOL_CALL_STATUS_RUNNING\x10\x02\x12&\n\"TOOL_CALL_STATUS_AWAITING_APPROVAL\x10\x03\x12\x1e\n\x1aTOOL_CALL_STATUS_SUCCEEDED\x10\x04\x12\x1b\n\x17TOOL_CALL_STATUS_FAILED\x10\x05\x12\x1e\n\x1aTOOL_CALL_STATUS_CANCELLED\x10\x06\x12 \n\x1cTOOL_CALL_STATUS_INTERRUPTED\x10\x07\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'lockstitch.v1.tool_call_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_TOOLCALLSTATUS']._serialized_start=1009
-  _globals['_TOOLCALLSTATUS']._serialized_end=1286
+  _globals['_TOOLCALLSTATUS']._serialized_start=1025
+  _globals['_TOOLCALLSTATUS']._serialized_end=1302
   _globals['_TOOLCALL']._serialized_start=82
-  _globals['_TOOLCALL']._serialized_end=627
-  _globals['_APPROVAL']._serialized_start=629
-  _globals['_APPROVAL']._serialized_end=670
-  _globals['_RESOURCE']._serialized_start=672
-  _globals['_RESOURCE']._serialized_end=726
-  _globals['_TOOLCALLCHANGE']._serialized_start=729
-  _globals['_TOOLCALLCHANGE']._serialized_end=1006
+  _globals['_TOOLCALL']._serialized_end=643
+  _globals['_APPROVAL']._serialized_start=645
+  _globals['_APPROVAL']._serialized_end=686
+  _globals['_RESOURCE']._serialized_start=688
+  _globals['_RESOURCE']._serialized_end=742
+  _globals['_TOOLCALLCHANGE']._serialized_start=745
+  _globals['_TOOLCALLCHANGE']._serialized_end=1022
 # @@protoc_insertion_point(module_scope)

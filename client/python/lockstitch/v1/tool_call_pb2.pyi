@@ -83,6 +83,7 @@ class ToolCall(_message.Message):
     ELIDED_BYTES_FIELD_NUMBER: _builtins.int
     MESSAGE_ID_FIELD_NUMBER: _builtins.int
     RESULT_MESSAGE_ID_FIELD_NUMBER: _builtins.int
+    RUN_ID_FIELD_NUMBER: _builtins.int
     REQUESTED_VERSION_FIELD_NUMBER: _builtins.int
     ENDED_VERSION_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
@@ -112,6 +113,8 @@ class ToolCall(_message.Message):
     """Output only. The message that made the call; empty where the call was recorded without one."""
     result_message_id: _builtins.str
     """Output only. The message that holds its result; empty where there is none."""
+    run_id: _builtins.str
+    """Output only. The run that the call was recorded under; empty where it came from outside of runs."""
     requested_version: _builtins.int
     """Output only. The version of the commit that recorded the call."""
     ended_version: _builtins.int
@@ -152,6 +155,7 @@ class ToolCall(_message.Message):
         elided_bytes: _builtins.int = ...,
         message_id: _builtins.str = ...,
         result_message_id: _builtins.str = ...,
+        run_id: _builtins.str = ...,
         requested_version: _builtins.int = ...,
         ended_version: _builtins.int = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
@@ -160,7 +164,7 @@ class ToolCall(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "create_time", b"create_time", "end_time", b"end_time", "start_time", b"start_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "arguments_digest", b"arguments_digest", "arguments_json", b"arguments_json", "call_id", b"call_id", "create_time", b"create_time", "elided_bytes", b"elided_bytes", "end_time", b"end_time", "ended_version", b"ended_version", "error", b"error", "message_id", b"message_id", "name", b"name", "requested_version", b"requested_version", "resources", b"resources", "result_json", b"result_json", "result_message_id", b"result_message_id", "start_time", b"start_time", "status", b"status", "tool_call_id", b"tool_call_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["approval", b"approval", "arguments_digest", b"arguments_digest", "arguments_json", b"arguments_json", "call_id", b"call_id", "create_time", b"create_time", "elided_bytes", b"elided_bytes", "end_time", b"end_time", "ended_version", b"ended_version", "error", b"error", "message_id", b"message_id", "name", b"name", "requested_version", b"requested_version", "resources", b"resources", "result_json", b"result_json", "result_message_id", b"result_message_id", "run_id", b"run_id", "start_time", b"start_time", "status", b"status", "tool_call_id", b"tool_call_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

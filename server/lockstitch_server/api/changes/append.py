@@ -4,7 +4,7 @@ from lockstitch.v1 import session_service_pb2 as pb
 from lockstitch.v1 import tool_call_pb2
 from lockstitch_server import ids
 from lockstitch_server.api.changes import content as contents
-from lockstitch_server.api.convert import memory, messages, tool_calls
+from lockstitch_server.api.convert import memory, messages, runs, tool_calls
 from lockstitch_server.api.requests import REQUEST_TOOL_CALLS_MAX, Requests
 from lockstitch_server.auth.policy import Claim
 from lockstitch_server.errors import BatchTooLarge, InvalidField
@@ -36,8 +36,10 @@ def append(request: pb.AppendRequest, requests: Requests) -> tuple[Change, Conte
     # Under an id that only the server gives nothing is created, so nobody chose one.
     if create is not None and not ids.is_server_session_id(request.session_id):
         policy.require(principal, Claim.CHOOSE_SESSION_ID, "session_id")
-    if not request.messages and not request.tool_calls and not request.HasField("memory_change"):
-        raise InvalidField("messages", "is required unless tool_calls or memory_change is given")
+    fence = requests.fence(request)
+    run_end = runs.end_of(request.finish_run, fence) if request.HasField("finish_run") else None
+    if not request.messages and not request.tool_calls and not request.HasField("memory_change") and run_end is None:
+        raise InvalidField("messages", "is required unless tool_calls, memory_change or finish_run is given")
     contents.forget_output(request)
     contents.check_sizes(
         request,
@@ -58,6 +60,7 @@ def append(request: pb.AppendRequest, requests: Requests) -> tuple[Change, Conte
         expected_memory_version=(
             request.expected_memory_version if request.HasField("expected_memory_version") else None
         ),
+        fence=fence,
         force=request.force,
     )
     stored, ledger = messages.new_messages(request.messages, requests.message_limits)
@@ -69,7 +72,11 @@ def append(request: pb.AppendRequest, requests: Requests) -> tuple[Change, Conte
     if request.HasField("memory_change"):
         memory_change = memory.change(request.memory_change, "memory_change", settings.memory_bytes_max)
     content = Content(
-        messages=tuple(stored), ledger=tuple(ledger), memory=memory_change, allow_orphans=request.allow_orphans
+        messages=tuple(stored),
+        ledger=tuple(ledger),
+        memory=memory_change,
+        allow_orphans=request.allow_orphans,
+        run_end=run_end,
     )
     return change, content, create
 

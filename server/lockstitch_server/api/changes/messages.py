@@ -30,12 +30,14 @@ def remove_messages(request: pb.RemoveMessagesRequest, requests: Requests) -> tu
     messages.check_sizes(request.replacement, requests.message_limits, "replacement")
     content = sum(messages.content_bytes(message) for message in request.replacement)
     requests.check_size(request, content, messages.beside_bytes(request.replacement))
+    fence = requests.fence(request)
     change = requests.change(
         request,
         Method.REMOVE_MESSAGES,
         ref,
         request_id,
         expected_version=request.expected_version if request.HasField("expected_version") else None,
+        fence=fence,
     )
     stored, ledger = messages.new_messages(request.replacement, requests.message_limits, "replacement")
     return change, removal, Content(messages=tuple(stored), ledger=tuple(ledger))
@@ -55,12 +57,14 @@ def update_message(request: pb.UpdateMessageRequest, requests: Requests) -> tupl
     messages.check_sizes(given, requests.message_limits, "message")
     requests.check_size(request)
     erase = request.erase_history
+    fence = requests.fence(request)
     change = requests.change(
         request,
         Method.UPDATE_MESSAGE,
         ref,
         request_id,
         expected_version=request.expected_version if request.HasField("expected_version") else None,
+        fence=fence,
     )
     seq = ids.parse_message_id(change.session.key, given_id)
     if seq is None and ids.is_server_message_id(given_id):

@@ -1,4 +1,4 @@
-"""CreateSession, UpdateSession, CloseSession, RestoreSession."""
+"""CreateSession, UpdateSession, CloseSession, RestoreSession, DeleteSession, UndeleteSession."""
 
 from google.protobuf.message import Message
 
@@ -108,13 +108,15 @@ def update_session(request: pb.UpdateSessionRequest, requests: Requests) -> tupl
         erase=request.erase_history,
     )
     expected = request.expected_version if request.HasField("expected_version") else None
-    forced = request.force
+    forced, fence = request.force, requests.fence(request)
     # What the mask does not name is not part of the request.
     sent: Message = given
     for field, _ in sent.ListFields():
         if field.name not in fields:
             sent.ClearField(field.name)
-    change = requests.change(request, Method.UPDATE_SESSION, ref, request_id, expected_version=expected, force=forced)
+    change = requests.change(
+        request, Method.UPDATE_SESSION, ref, request_id, expected_version=expected, fence=fence, force=forced
+    )
     return change, update, bool(fields & {"labels", "metadata_json"})
 
 
@@ -125,7 +127,8 @@ def close_session(request: pb.CloseSessionRequest, requests: Requests) -> tuple[
     ref = requests.ref(request.session_id)
     reason = checks.line(request.reason, "reason", checks.REASON_CHARACTERS_MAX)
     expected = request.expected_version if request.HasField("expected_version") else None
-    change = requests.change(request, Method.CLOSE_SESSION, ref, request_id, expected_version=expected)
+    forced = _forced(request.force, requests)
+    change = requests.change(request, Method.CLOSE_SESSION, ref, request_id, expected_version=expected, force=forced)
     return change, reason
 
 
@@ -138,6 +141,31 @@ def restore_session(request: pb.RestoreSessionRequest, requests: Requests) -> tu
     expected = request.expected_version if request.HasField("expected_version") else None
     change = requests.change(request, Method.RESTORE_SESSION, ref, request_id, expected_version=expected)
     return change, life
+
+
+def delete_session(request: pb.DeleteSessionRequest, requests: Requests) -> Change:
+    """DeleteSession."""
+    requests.policy.require(requests.principal, Claim.DELETE_SESSION)
+    request_id = requests.request_id(request.request_id)
+    ref = requests.ref(request.session_id)
+    expected = request.expected_version if request.HasField("expected_version") else None
+    forced = _forced(request.force, requests)
+    return requests.change(request, Method.DELETE_SESSION, ref, request_id, expected_version=expected, force=forced)
+
+
+def undelete_session(request: pb.UndeleteSessionRequest, requests: Requests) -> Change:
+    """UndeleteSession."""
+    requests.policy.require(requests.principal, Claim.UNDELETE_SESSION)
+    request_id = requests.request_id(request.request_id)
+    ref = requests.ref(request.session_id)
+    expected = request.expected_version if request.HasField("expected_version") else None
+    return requests.change(request, Method.UNDELETE_SESSION, ref, request_id, expected_version=expected)
+
+
+def _forced(force: bool, requests: Requests) -> bool:  # noqa: FBT001 - a field as it came
+    if force:
+        requests.policy.require(requests.principal, Claim.FORCE, "force")
+    return force
 
 
 def _own_session_id(session_id: str, field: str, requests: Requests) -> str:

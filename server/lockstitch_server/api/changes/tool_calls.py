@@ -17,12 +17,14 @@ def update_tool_call(request: pb.UpdateToolCallRequest, requests: Requests) -> t
     request_id = requests.request_id(request.request_id)
     ref = requests.ref(request.session_id)
     requests.check_size(request)
+    fence = requests.fence(request)
     change = requests.change(
         request,
         Method.UPDATE_TOOL_CALL,
         ref,
         request_id,
         expected_version=request.expected_version if request.HasField("expected_version") else None,
+        fence=fence,
     )
     asked = tool_call_pb2.ToolCallChange(status=request.status, resources=request.resources)
     _set_target(asked, request.tool_call_id, request.call_id)
@@ -43,12 +45,14 @@ def complete_tool_call(request: pb.CompleteToolCallRequest, requests: Requests) 
         sentence = f"result_json is larger than {most} bytes."
         raise MessageTooLarge(sentence, field="result_json", metadata={"limit_bytes": str(most)})
     requests.check_size(request)
+    fence = requests.fence(request)
     change = requests.change(
         request,
         Method.COMPLETE_TOOL_CALL,
         ref,
         request_id,
         expected_version=request.expected_version if request.HasField("expected_version") else None,
+        fence=fence,
     )
     asked = tool_call_pb2.ToolCallChange(
         status=request.status, resources=request.resources, result_json=request.result_json, error=request.error

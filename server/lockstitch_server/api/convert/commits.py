@@ -2,7 +2,7 @@
 
 from lockstitch.v1 import commit_pb2, working_memory_pb2
 from lockstitch_server.api import checks
-from lockstitch_server.api.convert import messages, sessions, tool_calls
+from lockstitch_server.api.convert import messages, runs, sessions, tool_calls
 from lockstitch_server.model import CallerRole, Commit
 from lockstitch_server.service import budget
 
@@ -20,6 +20,7 @@ def fill(target: commit_pb2.Commit, commit: Commit, shown: frozenset[int] | None
     target.request_id_hash = commit.request_id_hash
     target.principal.subject = commit.principal.subject
     target.principal.role = _ROLES[commit.principal.role]
+    target.run_id = commit.run_id
     target.traceparent = commit.traceparent
     checks.to_timestamp(commit.commit_time, target.commit_time)
     for message in commit.messages:
@@ -28,6 +29,11 @@ def fill(target: commit_pb2.Commit, commit: Commit, shown: frozenset[int] | None
         messages.fill(target.messages.add(), message)
     if commit.memory_change is not None:
         target.memory.CopyFrom(working_memory_pb2.MemoryChange.FromString(commit.memory_change))
+        target.memory_run_id = commit.memory_run_id
+    if commit.run is not None:
+        runs.fill(target.run, commit.run)
+    if commit.ended_run is not None:
+        runs.fill(target.ended_run, commit.ended_run)
     # Calls that one commit touches may together hold more than an answer does, which their own lists give.
     room = tool_calls.Room(budget.ANSWER_BYTES - budget.SESSION_BYTES - target.ByteSize())
     for tool_call in commit.tool_calls:

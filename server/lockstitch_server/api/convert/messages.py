@@ -74,6 +74,7 @@ def forget_output(messages: Iterable[message_pb2.Message]) -> None:
         message.ClearField("elided_bytes")
         message.ClearField("removed_version")
         message.ClearField("erased")
+        message.ClearField("run_id")
 
 
 def check_sizes(messages: Messages, limits: MessageLimits, name: str = "messages") -> None:
@@ -272,6 +273,7 @@ def fill(target: message_pb2.Message, message: Message, *, elided: bool = False)
     target.version = message.version
     target.role = message_pb2.Role.ValueType(message.role)
     target.call_id = message.call_id
+    target.run_id = message.run_id
     target.removed_version = message.removed_version
     target.erased = message.erased
     checks.to_timestamp(message.create_time, target.create_time)

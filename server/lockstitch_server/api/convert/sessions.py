@@ -31,6 +31,11 @@ def fill(target: session_pb2.Session, session: Session) -> None:
     checks.to_timestamp(session.last_activity_time, target.last_activity_time)
     if session.close_time is not None:
         checks.to_timestamp(session.close_time, target.close_time)
+    target.active_run_id = session.active_run_id
+    if session.delete_time is not None:
+        checks.to_timestamp(session.delete_time, target.delete_time)
+    if session.purge_time is not None:
+        checks.to_timestamp(session.purge_time, target.purge_time)
     if session.expire_time is not None:
         checks.to_timestamp(session.expire_time, target.expire_time)
     if session.idle_ttl is not None:

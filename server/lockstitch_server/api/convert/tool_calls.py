@@ -298,6 +298,7 @@ def _envelope(target: tool_call_pb2.ToolCall, call: ToolCall) -> None:
     target.status = tool_call_pb2.ToolCallStatus.ValueType(call.status)
     target.message_id = call.message_id
     target.result_message_id = call.result_message_id
+    target.run_id = call.run_id
     target.requested_version = call.requested_version
     target.ended_version = call.ended_version
     checks.to_timestamp(call.create_time, target.create_time)

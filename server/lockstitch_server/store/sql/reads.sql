@@ -3,42 +3,42 @@
 -- name: get_session
 -- A session with its newest messages, memory and tool calls, from one snapshot.
 -- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 messages, $6 memory, $7 open_calls, $8 ended_calls, $9 bytes_max,
---     $10 call_bytes_max
+--     $10 call_bytes_max, $11 last_run, $12 show_deleted
 select *
-from lockstitch.get_session_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+from lockstitch.get_session_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 
 -- name: get_session_at
 -- A session as it was after a commit, with its messages, memory and open tool calls of then.
 -- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 version, $6 messages, $7 memory, $8 open_calls, $9 bytes_max,
---     $10 call_bytes_max
+--     $10 call_bytes_max, $11 show_deleted
 select *
-from lockstitch.get_session_at_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+from lockstitch.get_session_at_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 
 -- name: list_memory_versions
 -- Working memory after the newest commits that changed it; the first row is the session's.
--- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 before_version, $6 limit, $7 bytes_max
+-- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 run_id, $6 before_version, $7 limit, $8 bytes_max
 select *
-from lockstitch.list_memory_versions_v1($1, $2, $3, $4, $5, $6, $7)
+from lockstitch.list_memory_versions_v1($1, $2, $3, $4, $5, $6, $7, $8)
 
 -- name: list_sessions
 -- A page of sessions, the most recently used first; the first row is the list's.
 -- $1 tenant, $2 user, $3 agent, $4 statuses, $5 label_keys, $6 label_values, $7 created_after, $8 created_before,
 --     $9 active_after, $10 active_before, $11 cursor_minute, $12 cursor_time, $13 cursor_id, $14 limit, $15 scan_max,
---     $16 bytes_max
+--     $16 bytes_max, $17 show_deleted
 select *
-from lockstitch.list_sessions_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+from lockstitch.list_sessions_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 
 -- name: list_messages
 -- A page of messages; the first row is the session's.
 -- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 after_seq, $6 before_seq, $7 event_after, $8 event_before,
---     $9 descending, $10 roles, $11 limit, $12 scan_max, $13 bytes_max
+--     $9 descending, $10 roles, $11 run_id, $12 limit, $13 scan_max, $14 bytes_max
 select *
-from lockstitch.list_messages_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+from lockstitch.list_messages_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 
 -- name: list_messages_with_removed
 -- The same with removed messages in their places.
 select *
-from lockstitch.list_messages_with_removed_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+from lockstitch.list_messages_with_removed_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 
 -- name: messages_of_commits
 -- What a range of commits stored.
@@ -52,16 +52,17 @@ select
     m.create_time as m_create_time,
     m.bytes as m_bytes,
     m.body as m_body,
+    m.run_id as m_run_id,
     m.removed_version as m_removed_version,
     m.erased as m_erased
 from lockstitch.messages_of_commits_v1($1, $2, $3, $4, $5, $6, $7) as m
 
 -- name: list_tool_calls
 -- A page of tool calls; the first row is the session's.
--- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 statuses, $6 name, $7 arguments_digest, $8 after_version,
---     $9 after_position, $10 limit, $11 bytes_max
+-- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 statuses, $6 name, $7 run_id, $8 arguments_digest,
+--     $9 after_version, $10 after_position, $11 limit, $12 bytes_max
 select *
-from lockstitch.list_tool_calls_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+from lockstitch.list_tool_calls_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 
 -- name: tool_calls_at
 -- Tool calls as they were after commits.
@@ -71,9 +72,10 @@ from lockstitch.tool_calls_at_v1($1, $2, $3, $4, $5, $6)
 
 -- name: list_commits
 -- A page of the log; the first row is the session's.
--- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 after_version, $6 before_version, $7 descending, $8 limit, $9 bytes_max
+-- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 after_version, $6 before_version, $7 descending, $8 limit, $9 bytes_max,
+--     $10 show_deleted
 select *
-from lockstitch.list_commits_v1($1, $2, $3, $4, $5, $6, $7, $8, $9)
+from lockstitch.list_commits_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 
 -- name: sessions_at
 -- A session as it was after each of some commits.
@@ -83,10 +85,10 @@ from unnest($3::bigint[]) as v (version)
 cross join lateral lockstitch.session_at_v1($1, $2, v.version) as s
 
 -- name: memory_keys
--- Named keys of working memory, with their versions.
--- $1 tenant, $2 session_key, $3 keys
+-- Named keys of a session's or a run's working memory, with their versions.
+-- $1 tenant, $2 session_key, $3 run_id, $4 keys
 select *
-from lockstitch.memory_keys_v1($1, $2, $3)
+from lockstitch.memory_keys_v1($1, $2, $3, $4)
 
 -- name: store_identity
 -- What makes this store this store.

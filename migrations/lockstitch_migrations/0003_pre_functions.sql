@@ -2,17 +2,23 @@
 -- Locks: nothing that exists. Takes: less than a second.
 
 -- include: functions/times_v1.sql
+-- include: functions/visible_session_v1.sql
 -- include: functions/begin_change_v1.sql
+-- include: functions/sweeps_v1.sql
 -- include: functions/message_reads_v1.sql
 -- include: functions/memory_write_v1.sql
 -- include: functions/ledger_write_v1.sql
 -- include: functions/message_removal_v1.sql
+-- include: functions/runs_v1.sql
+-- include: functions/drafts_v1.sql
+-- include: functions/purge_v1.sql
 -- include: functions/commit_v1.sql
 -- include: functions/remove_messages_v1.sql
 -- include: functions/message_update_v1.sql
 -- include: functions/session_details_write_v1.sql
 -- include: functions/set_status_v1.sql
 -- include: functions/tool_call_reads_v1.sql
+-- include: functions/run_reads_v1.sql
 -- include: functions/session_reads_v1.sql
 -- include: functions/session_history_reads_v1.sql
 -- include: functions/commit_reads_v1.sql

@@ -1,0 +1,83 @@
+"""What statements that change a session have in common: how they are run, what they begin with, what they answer."""
+
+import asyncpg
+
+from lockstitch_server.errors import CommitOutcomeUnknown, DatabaseUnavailable, Overloaded
+from lockstitch_server.model import Change, Session
+from lockstitch_server.store import failures, queries, rows
+from lockstitch_server.store.pool import Pool
+from lockstitch_server.store.results import ChangeReport
+from lockstitch_server.store.rows import Row
+
+_ATTEMPTS = 3
+
+
+class Statements:
+    """Runs named changes, which may be run again: a request_id tells whether one was made."""
+
+    def __init__(self, pool: Pool) -> None:
+        """Through this pool."""
+        self._pool = pool
+        self._queries = queries.load()
+
+    async def one(self, query: str, *args: object) -> asyncpg.Record:
+        """Run a change that answers with a row."""
+        return (await self.fetch(query, *args))[0]
+
+    async def fetch(self, query: str, *args: object) -> list[asyncpg.Record]:
+        """Run a change; where the connection breaks, ask again.
+
+        Raises CommitOutcomeUnknown, DatabaseUnavailable, Overloaded.
+        """
+        may_be_made = False
+        for _ in range(_ATTEMPTS):
+            try:
+                return await self._pool.fetch(self._queries[query], *args)
+            except failures.ConnectionLost:
+                may_be_made = True
+            except failures.TRY_AGAIN:
+                continue
+            except failures.NO_ROOM as error:
+                raise _not_made() from error
+            except DatabaseUnavailable:
+                if may_be_made:
+                    break
+                raise
+        raise CommitOutcomeUnknown if may_be_made else _not_made()
+
+
+def _not_made() -> Overloaded:
+    return Overloaded("The database could not carry the change out now; nothing was done.")
+
+
+def head(change: Change) -> tuple[object, ...]:
+    """The arguments that every change of a session begins with."""
+    session, principal = change.session, change.principal
+    return (
+        session.tenant_id,
+        session.key,
+        session.session_id,
+        session.owner,
+        change.method,
+        change.request_id_hash,
+        change.digest,
+        principal.subject,
+        rows.PRINCIPAL_ROLES[principal.role],
+        change.traceparent,
+    )
+
+
+def report_of(row: Row) -> ChangeReport:
+    """What every change answers."""
+    return ChangeReport(
+        outcome=row["r_outcome"],
+        version=row["r_version"] or 0,
+        last_seq=row["r_last_seq"] or 0,
+        memory_version=row["r_memory_version"] or 0,
+        commit_time=row["r_commit_time"],
+    )
+
+
+def session_of(row: Row, change: Change) -> Session | None:
+    """The session as of the change, where there is one."""
+    return None if row["s_session_id"] is None else rows.session(row, change.session.tenant_id)

@@ -1,0 +1,30 @@
+-- The statements of the background role.
+
+-- name: sessions_to_sweep
+-- Sessions that are due, of every tenant, the longest overdue first.
+-- $1 limit
+select *
+from lockstitch.sessions_to_sweep_v1($1)
+
+-- name: sweep_session
+-- Does to a session what time has brought about.
+-- $1 tenant, $2 session_key, $3 run_grace, $4 draft_idle
+select *
+from lockstitch.sweep_session_v1($1, $2, $3, $4)
+
+-- name: purge_session
+-- Deletes all content of a session.
+-- $1 tenant, $2 session_key, $3 session_id, $4 request, $5 force
+select *
+from lockstitch.purge_session_v1($1, $2, $3, $4, $5)
+
+-- name: sessions_of_user
+-- Some sessions of a user.
+-- $1 tenant, $2 user, $3 limit
+select *
+from lockstitch.sessions_of_user_v1($1, $2, $3)
+
+-- name: count_sessions_of_user
+-- How many sessions a user has.
+-- $1 tenant, $2 user
+select lockstitch.count_sessions_of_user_v1($1, $2) as sessions
