@@ -8,13 +8,14 @@ import grpc
 from grpc import aio
 
 from lockstitch.v1.admin_service_pb2_grpc import AdminServiceStub
+from lockstitch.v1.run_service_pb2_grpc import RunServiceStub
 from lockstitch.v1.session_service_pb2_grpc import SessionServiceStub
 
 CALL_SECONDS_MAX = 20.0
 
 
 class Caller:
-    """One caller: `caller.sessions.Append(request)`, `caller.admin.GetServerInfo(request)`.
+    """One caller: `caller.sessions.Append(request)`, `caller.runs.StartRun(request)`, `caller.admin.GetServerInfo(request)`.
 
     Every call carries the token, if there is one, and a deadline, if it has none.
     """
@@ -22,7 +23,13 @@ class Caller:
     def __init__(self, target: str, token: str | None = None) -> None:
         self.channel = aio.insecure_channel(target, interceptors=[_Headers(token)])
         self.sessions = SessionServiceStub(self.channel)
+        self.runs = RunServiceStub(self.channel)
         self.admin = AdminServiceStub(self.channel)
+
+    def method(self, name: str) -> Any:
+        """Give a method by its name, which no two services have."""
+        (found,) = (getattr(stub, name) for stub in (self.sessions, self.runs, self.admin) if hasattr(stub, name))
+        return found
 
     async def close(self) -> None:
         await self.channel.close()
