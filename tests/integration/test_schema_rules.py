@@ -17,39 +17,83 @@ OF_NO_SESSION = {"migrations", "store"}
 
 OF_SESSIONS = {
     "commits",
+    "draft_steps",
+    "drafts",
     "memory",
     "memory_history",
     "messages",
     "messages_history",
+    "purged_sessions",
+    "run_leases",
+    "runs",
     "session_details",
     "session_details_history",
     "session_labels",
     "sessions",
+    "sweeps",
     "tool_calls",
     "tool_calls_history",
 }
 
 INTERNAL = {
+    "change_refusal_v1",
     "commit_details_v1",
+    "draft_end_v1",
+    "draft_step_time_v1",
+    "end_run_v1",
     "erase_messages_v1",
+    "fence_refusal_v1",
+    "keep_tool_calls_v1",
+    "lock_lease_v1",
+    "lose_drafts_v1",
     "message_at_v1",
     "plan_ledger_v1",
     "plan_memory_v1",
+    "purge_v1",
+    "run_is_live_v1",
+    "run_rows_v1",
+    "sweep_by_v1",
     "take_messages_v1",
     "tool_calls_with_bodies_v1",
+    "visible_session_v1",
+    "write_commit_v1",
     "write_ledger_v1",
     "write_memory_v1",
 }
 """Called by functions that named the tenant, never by a statement of the server."""
 
-FIRST_BY_ANOTHER = {"set_status_v1", "update_message_v1", "update_session_v1"}
+FIRST_BY_ANOTHER = {
+    "change_run_v1",
+    "open_draft_v1",
+    "set_status_v1",
+    "start_run_v1",
+    "update_message_v1",
+    "update_session_v1",
+}
 """Their first statement calls begin_change_v1, whose first statement names the tenant."""
 
-FOR_MANY_TENANTS = {"session_versions_v1"}
-"""Names each tenant before it reads that tenant's rows."""
+FOR_MANY_TENANTS = {"add_draft_steps_v1": "p_tenants[i]", "session_versions_v1": "v_tenant"}
+"""Each names each tenant before it touches that tenant's rows."""
 
-OF_NO_ROWS = {"minute_v1", "session_expired_v1", "session_shown_v1"}
+OF_EVERY_TENANT = {"sessions_to_sweep_v1"}
+"""Reads what the background role sees of every tenant, and names none."""
+
+OVER_SESSIONS = {"count_sessions_of_user_v1", "list_sessions_v1", "sessions_of_user_v1"}
+"""Read rows of a tenant's sessions, not of one."""
+
+OF_NO_ROWS = {
+    "incomplete_message_v1",
+    "minute_v1",
+    "server_request_v1",
+    "session_expired_v1",
+    "session_shown_v1",
+    "session_status_v1",
+    "varint_v1",
+}
 """Functions of their arguments."""
+
+LOOKED_AT_FOR_ALL = {"sweeps": ["(r,t,{lockstitch_background},true,)"]}
+"""Tables with a second policy: for whom, to do what, and of which rows. `r` is select."""
 
 
 def migrations() -> Iterator[tuple[str, str]]:
@@ -113,11 +157,12 @@ async def test_every_table_of_tenants_has_the_wall_that_its_owner_meets_too(data
         select c.relname, c.relrowsecurity, c.relforcerowsecurity,
             array(
                 select row(
-                    p.polcmd::text, p.polpermissive, p.polroles::text, pg_get_expr(p.polqual, p.polrelid),
+                    p.polcmd::text, p.polpermissive, p.polroles::regrole[]::text, pg_get_expr(p.polqual, p.polrelid),
                     pg_get_expr(p.polwithcheck, p.polrelid)
                 )::text
                 from pg_policy p
                 where p.polrelid = c.oid
+                order by p.polroles::text
             ) as policies
         from pg_class c
         where c.relnamespace = 'lockstitch'::regnamespace and c.relkind = 'r'
@@ -128,8 +173,9 @@ async def test_every_table_of_tenants_has_the_wall_that_its_owner_meets_too(data
         if row["relname"] in OF_SESSIONS:
             assert row["relrowsecurity"], row
             assert row["relforcerowsecurity"], row
-            (policy,) = row["policies"]
-            assert policy.startswith("(*,t,{0},"), policy
+            policy, *others = row["policies"]
+            assert others == LOOKED_AT_FOR_ALL.get(row["relname"], []), row["relname"]
+            assert policy.startswith("(*,t,{-},"), policy
             assert f"tenant_id = {wall}" in policy.replace('""', '"').replace('COLLATE "C"', ""), policy
             assert policy.endswith(",)"), policy
 
@@ -159,11 +205,15 @@ async def test_every_function_on_tenant_rows_names_the_tenant_first(database: Da
     }
     assert begins == FIRST_BY_ANOTHER
     assert "begin_change_v1" in names_it
-    assert set(sources) - names_it - begins == INTERNAL | FOR_MANY_TENANTS | OF_NO_ROWS
+    assert set(sources) - names_it - begins == INTERNAL | set(FOR_MANY_TENANTS) | OF_EVERY_TENANT | OF_NO_ROWS
     for name in OF_NO_ROWS:
         assert not re.search(r"\b(from|update|into|delete)\s+lockstitch\.", sources[name])
-    for name in FOR_MANY_TENANTS:
-        assert sources[name].index("set_config('app.tenant', v_tenant, true)") < sources[name].index("join lockstitch.")
+    for name, tenant in FOR_MANY_TENANTS.items():
+        touched = re.search(r"\b(from|join|update|into)\s+lockstitch\.", sources[name])
+        assert touched
+        assert 0 < sources[name].find(f"set_config('app.tenant', {tenant}, true)") < touched.start(), name
+    for name in OF_EVERY_TENANT:
+        assert set(re.findall(r"\blockstitch\.(\w+)", sources[name])) == set(LOOKED_AT_FOR_ALL)
 
 
 def test_the_server_calls_functions_that_name_the_tenant_and_touches_no_table_of_tenants() -> None:
@@ -231,7 +281,8 @@ def test_the_distribution_names_every_table_of_sessions_and_every_function_of_on
 
     _, of_sessions, internal = re.split(r"select create_distributed_function", sql)
     called = {name for text in queries.load().values() for name in re.findall(r"lockstitch\.(\w+)\(", text)}
-    over_sessions = {"list_sessions_v1"} | FOR_MANY_TENANTS
+    over_sessions = OVER_SESSIONS | set(FOR_MANY_TENANTS) | OF_EVERY_TENANT
+    assert over_sessions <= called
     assert set(re.findall(r"'(\w+_v\d+)'", of_sessions)) == called - over_sessions
     assert set(re.findall(r"'(\w+_v\d+)'", internal)) == INTERNAL | OF_NO_ROWS | {"begin_change_v1"}
     for statement in sql.split(";"):

@@ -21,14 +21,14 @@ MINUTES = 60 * 24 * 60
 # - its labels: env prod or dev, a team of 100, a ticket for each 20,000th.
 SEED = """
 insert into lockstitch.sessions (
-    session_key, create_time, version, last_seq, memory_version, update_time, last_activity_time, message_count,
+    session_key, create_time, version, last_seq, memory_version, fencing_token, update_time, last_activity_time, message_count,
     memory_bytes, activity_minute, status, expire_time, idle_ttl, tenant_id, user_id, session_id, agent
 )
 select
     encode(
         substring(sha256(convert_to($1, 'UTF8') || '\\x00'::bytea || convert_to('s-' || n, 'UTF8')) for 16), 'hex'
     )::uuid,
-    used.at - interval '1 hour', 1, 0, 0, used.at, used.at, 0, 0,
+    used.at - interval '1 hour', 1, 0, 0, 0, used.at, used.at, 0, 0,
     lockstitch.minute_v1(used.at),
     case when n % 50 = 7 then 2 else 1 end,
     case when n % 40 = 9 then now() - interval '1 minute' end,
