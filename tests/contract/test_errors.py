@@ -25,10 +25,15 @@ from lockstitch_server.server_process import ServerProcess
 from support.callers import Caller
 from support.databases import Database
 from support.every_change import EVERY, ready_for
-from support.rpc import BUGS, As, Create, Refusal, Rpc, field_refused, outcome, refusal, taken_apart
+from support.rpc import BUGS, MODULES, As, Create, Refusal, Rpc, field_refused, outcome, refusal, taken_apart
 
 PROTO = Path(__file__).parents[2] / "protos/lockstitch/v1/error_reason.proto"
-METHODS = {method.name: method for method in pb.DESCRIPTOR.services_by_name["SessionService"].methods}
+METHODS = {
+    method.name: method
+    for module in MODULES
+    for service in module.DESCRIPTOR.services_by_name.values()
+    for method in service.methods
+}
 UNARY = [name for name, method in METHODS.items() if not (method.server_streaming or method.client_streaming)]
 
 
@@ -67,7 +72,7 @@ def test_every_reason_has_one_class_and_every_kind_one_code() -> None:
 @pytest.mark.parametrize(
     "body", [b"\xff", b"garbage", b"\x0a", b"\x0a\xff\xff\xff\xff\x0f", b"\x0b" * 5000, b"\x0a\x02\xff\xfe"]
 )
-@pytest.mark.parametrize("method", UNARY)
+@pytest.mark.parametrize("method", [name for name in UNARY if METHODS[name].input_type.fields])
 async def test_bytes_that_are_no_request_are_refused(engine: Rpc, method: str, body: bytes) -> None:
     assert await field_refused(engine.send_bytes(method, body)) == "request"
 
@@ -86,6 +91,7 @@ async def test_no_bytes_are_an_incident(engine: Rpc, create: Create, method: str
                 place = draw.randrange(len(changed) or 1)
                 changed[place : place + draw.randint(0, 2)] = draw.randbytes(draw.randint(0, 3))
             assert await _code(engine.send_bytes(method, bytes(changed))) not in BUGS, bytes(changed)
+    await engine.UndeleteSession(session_id=session_id)
     assert (await engine.GetContext(session_id=session_id)).session.session_id == session_id
 
 
@@ -180,7 +186,7 @@ async def test_tokens_that_are_past_foreign_or_forged_are_told_apart(
         theirs.sign(**who, ttl=timedelta(hours=1)): "TOKEN_INVALID",
         f"{head}.{claims}.": "TOKEN_INVALID",
         f"{head}.{claims}.{signature[::-1]}": "TOKEN_INVALID",
-        good + "x" * 10_000: "TOKEN_INVALID",
+        good + "x" * 6_000: "TOKEN_INVALID",
         good: "",
     }
     for token, reason in tokens.items():

@@ -7,7 +7,7 @@ import pytest
 
 from factories import called, fresh, patched, said
 from lockstitch.v1.session_pb2 import SESSION_STATUS_ACTIVE, SESSION_STATUS_CLOSED
-from support.every_change import UPDATES, prepared
+from support.every_change import CHANGES, UNDER_RUN, prepared, ready_for
 from support.rpc import As, Create, Rpc, field_refused, refusal
 
 READS = [
@@ -33,15 +33,27 @@ async def test_a_closed_session_says_when_and_why_and_is_read_like_any_other(eng
     assert (await engine.GetSession(session_id=session_id)).session == closed
 
 
-@pytest.mark.parametrize("name", [name for name in UPDATES if name != "CloseSession"])
+@pytest.mark.parametrize("name", CHANGES)
 async def test_a_closed_session_takes_no_change(engine: Rpc, create: Create, name: str) -> None:
-    session_id = await prepared(create)
-    closed = (await engine.CloseSession(session_id=session_id)).session
-    refused = await refusal(engine.send(UPDATES[name].on(session_id)))
+    session_id = await ready_for(name, engine, create)
+    closed = (await engine.CloseSession(session_id=session_id, force=True)).session
+    refused = await refusal(engine.send(CHANGES[name].on(session_id)))
     assert refused.what == (grpc.StatusCode.FAILED_PRECONDITION, "SESSION_CLOSED")
     assert (await engine.GetSession(session_id=session_id)).session == closed
     await engine.RestoreSession(session_id=session_id)
-    await engine.send(UPDATES[name].on(session_id))
+    if name in UNDER_RUN and "StartRun" not in name:
+        assert (await refusal(engine.send(CHANGES[name].on(session_id)))).reason in {"RUN_FENCED", "RUN_ENDED"}
+    else:
+        await engine.send(CHANGES[name].on(session_id))
+
+
+@pytest.mark.parametrize("name", CHANGES)
+async def test_a_deleted_session_takes_no_change(engine: Rpc, create: Create, name: str) -> None:
+    session_id = await ready_for(name, engine, create)
+    deleted = (await engine.DeleteSession(session_id=session_id, force=True)).session
+    refused = await refusal(engine.send(CHANGES[name].on(session_id)))
+    assert refused.what == (grpc.StatusCode.FAILED_PRECONDITION, "SESSION_DELETED")
+    assert (await engine.GetSession(session_id=session_id, show_deleted=True)).session == deleted
 
 
 async def test_create_if_missing_opens_no_closed_session(engine: Rpc, create: Create) -> None:

@@ -5,11 +5,10 @@ from typing import Any
 import grpc
 import pytest
 
-from factories import called, fresh, keyed, replaced, said
-from lockstitch.v1 import session_service_pb2 as pb
+from factories import called, keyed, replaced, said
 from lockstitch_server.server_process import ServerProcess
 from support.callers import Caller
-from support.every_change import EVERY, UPDATES, prepared, ready_for
+from support.every_change import CHANGES, EVERY, RESTORE, UNDELETE, UPDATES, out_of_use, ready_for, session_of
 from support.rpc import Create, Rpc, field_refused, refusal
 
 
@@ -55,32 +54,34 @@ async def test_what_is_wrong_comes_before_whether_the_session_exists(engine: Rpc
 async def test_replay_comes_before_state_and_versions(engine: Rpc, create: Create, name: str) -> None:
     request = UPDATES[name].on(await ready_for(name, engine, create))
     await engine.send(request)
-    await engine.CloseSession(session_id=_id(request))
+    await out_of_use(name, engine, _id(request))
     request.expected_version = 1
     assert (await engine.send(request)).receipt.replayed
 
 
-@pytest.mark.parametrize("name", UPDATES)
+@pytest.mark.parametrize("name", [name for name in UPDATES if UPDATES[name].other])
 async def test_a_reused_id_comes_before_state_and_versions(engine: Rpc, create: Create, name: str) -> None:
     change = UPDATES[name]
     request = change.on(await ready_for(name, engine, create))
     await engine.send(request)
-    await engine.CloseSession(session_id=_id(request))
+    await out_of_use(name, engine, _id(request))
     another = change.as_another(request)
     another.expected_version = 77
     assert (await refusal(engine.send(another))).reason == "REQUEST_ID_REUSED"
 
 
-@pytest.mark.parametrize("name", [name for name in UPDATES if name != "CloseSession"])
-async def test_state_comes_before_versions_guards_and_content(engine: Rpc, create: Create, name: str) -> None:
-    session_id = await prepared(create)
-    await engine.CloseSession(session_id=session_id)
+@pytest.mark.parametrize("name", CHANGES)
+async def test_state_comes_before_fences_versions_guards_and_content(engine: Rpc, create: Create, name: str) -> None:
+    session_id = await ready_for(name, engine, create)
+    await engine.CloseSession(session_id=session_id, force=True)
     request = UPDATES[name].on(session_id, expected_version=77)
     if "force" in request.DESCRIPTOR.fields_by_name:
         request.force = False
     for field in ("call_id", "message_id"):
         if field in request.DESCRIPTOR.fields_by_name:
             setattr(request, field, "never-was")
+    if "fence" in request.DESCRIPTOR.fields_by_name:
+        request.fence.run_id, request.fence.fencing_token = "never-was", 77
     assert (await refusal(engine.send(request))).reason == "SESSION_CLOSED"
 
 
@@ -106,6 +107,21 @@ async def test_versions_come_before_the_content(engine: Rpc, create: Create) -> 
         assert (await refusal(call)).reason == "VERSION_CONFLICT"
 
 
+@pytest.mark.parametrize(
+    "name", [name for name in CHANGES if "fence" in CHANGES[name].request.DESCRIPTOR.fields_by_name]
+)
+async def test_the_fence_comes_before_versions_and_content(engine: Rpc, create: Create, name: str) -> None:
+    session_id = await ready_for(name, engine, create)
+    request = CHANGES[name].on(session_id, expected_version=77)
+    before = await session_of(engine, session_id)
+    request.fence.run_id, request.fence.fencing_token = "never-was", 77
+    for field in ("call_id", "message_id"):
+        if field in request.DESCRIPTOR.fields_by_name:
+            setattr(request, field, "never-was")
+    assert (await refusal(engine.send(request))).reason == "RUN_NOT_FOUND"
+    assert await session_of(engine, session_id) == before
+
+
 @pytest.mark.parametrize("name", EVERY)
 async def test_every_change_needs_an_id_for_itself(engine: Rpc, create: Create, name: str) -> None:
     request = EVERY[name].on(await ready_for(name, engine, create))
@@ -113,11 +129,14 @@ async def test_every_change_needs_an_id_for_itself(engine: Rpc, create: Create, 
     assert await field_refused(engine.send(request)) == "request_id"
 
 
-@pytest.mark.parametrize("method", ["Append", "UpdateMemory", "UpdateToolCall", "CompleteToolCall", "CloseSession"])
+NAMED = {name: change for name, change in (UPDATES | RESTORE | UNDELETE).items() if name[:13] != "UpdateSession"}
+"""Changes whose request has the session's id."""
+
+
+@pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("session_id", ["", "x" * 129, "a\tb", "\u00a0"])
-async def test_a_session_id_that_is_none_is_refused_by_name(engine: Rpc, method: str, session_id: str) -> None:
-    request = getattr(pb, f"{method}Request")(request_id=fresh(), session_id=session_id)
-    assert await field_refused(engine.send(request)) == "session_id"
+async def test_a_session_id_that_is_none_is_refused_by_name(engine: Rpc, name: str, session_id: str) -> None:
+    assert await field_refused(engine.send(NAMED[name].on(session_id))) == "session_id"
 
 
 def _id(request: Any) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from factories import fresh
 from support.databases import Database
-from support.every_change import UPDATES, prepared
+from support.every_change import UPDATES, ready_for
 from support.rpc import Create, Rpc
 
 WITHOUT_TENANT = {"store", "migrations"}
@@ -49,7 +49,7 @@ async def test_no_row_is_seen_without_a_tenant_or_with_another(
     engine: Rpc, create: Create, app: "asyncpg.Connection[Any]", shared_database: Database, tenant: str
 ) -> None:
     for name in UPDATES:
-        await engine.send(UPDATES[name].on(await prepared(create, labels={"a": "b"})))
+        await engine.send(UPDATES[name].on(await ready_for(name, engine, create, labels={"a": "b"})))
     seen = 0
     for table in await _tables(shared_database):
         if not await _readable(app, table):

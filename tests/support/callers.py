@@ -15,7 +15,7 @@ CALL_SECONDS_MAX = 20.0
 
 
 class Caller:
-    """One caller: `caller.sessions.Append(request)`, `caller.runs.StartRun(request)`, `caller.admin.GetServerInfo(request)`.
+    """One caller: `caller.sessions.Append(request)`; `runs` and `admin` are the other services.
 
     Every call carries the token, if there is one, and a deadline, if it has none.
     """

@@ -7,11 +7,15 @@ from typing import Any
 from google.protobuf.message import Message
 
 from factories import ASSISTANT, RUNNING, answered, called, fresh, keyed, patched, replaced, said
-from lockstitch.v1 import session_service_pb2
+from lockstitch.v1 import run_service_pb2, session_service_pb2
+from lockstitch.v1.run_pb2 import RUN_STATUS_FAILED, RUN_STATUS_SUCCEEDED
 from support.rpc import Rpc
 
 pb: Any = session_service_pb2
+runs_pb: Any = run_service_pb2
 """Requests are written as nested dictionaries here, which the stubs take and their types do not say."""
+RUN = {"run_id": "run-1", "fencing_token": 1}
+"""The fence of the run that `ready_for` starts for UNDER_RUN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,7 @@ class Change:
 
     request: Message
     other: dict[str, Any]
-    """Fields that make it another request."""
+    """Fields that make it another request; none where it has no content but whose session it is."""
 
     def on(self, session_id: str, **fields: Any) -> Any:
         """Give the request for a session, with a request_id of its own."""
@@ -60,7 +64,43 @@ CREATES = {
     ),
 }
 RESTORE = {"RestoreSession": Change(pb.RestoreSessionRequest(ttl={"seconds": 3600}), {"ttl": {"seconds": 60}})}
-UPDATES = {
+UNDELETE = {"UndeleteSession": Change(pb.UndeleteSessionRequest(), {})}
+ENDS = {
+    "CloseSession": Change(pb.CloseSessionRequest(reason="done"), {"reason": "tired"}),
+    "DeleteSession": Change(pb.DeleteSessionRequest(), {}),
+}
+"""What takes a session out of use, and is not refused for a state but its own."""
+UNDER_RUN = {
+    "FinishRun": Change(
+        runs_pb.FinishRunRequest(fence=RUN, status=RUN_STATUS_FAILED, error="no luck"), {"error": "no\nluck"}
+    ),
+    "CancelRun": Change(runs_pb.CancelRunRequest(run_id="run-1"), {"run_id": "run-2"}),
+    "CancelRun, now": Change(runs_pb.CancelRunRequest(run_id="run-1", now=True), {"now": False}),
+    "StartRun, interrupting": Change(
+        runs_pb.StartRunRequest(run_id="run-2", on_busy=runs_pb.ON_BUSY_INTERRUPT), {"run_id": "run-3"}
+    ),
+    "Append, under a run": Change(
+        pb.AppendRequest(fence=RUN, messages=_MESSAGES, memory_change=replaced(goal="r")),
+        {"messages": [said("another")]},
+    ),
+    "Append, the run's last": Change(
+        pb.AppendRequest(fence=RUN, messages=[answered("c1")], finish_run={"status": RUN_STATUS_SUCCEEDED}),
+        {"finish_run": {"status": RUN_STATUS_FAILED}},
+    ),
+    "Append, the run's end alone": Change(
+        pb.AppendRequest(fence=RUN, finish_run={"status": RUN_STATUS_FAILED, "error": "e"}),
+        {"finish_run": {"status": RUN_STATUS_FAILED, "error": "f"}},
+    ),
+    "UpdateMemory, a run's": Change(
+        pb.UpdateMemoryRequest(fence=RUN, run_id="run-1", change=replaced(goal="own")), {"change": replaced(goal="s")}
+    ),
+    "UpdateSession, under a run": Change(
+        pb.UpdateSessionRequest(fence=RUN, session={"labels": {"x": "1"}}, update_mask={"paths": ["labels"]}),
+        {"update_mask": {"paths": ["labels", "metadata_json"]}},
+    ),
+}
+"""Changes of a session whose run RUN is active."""
+FREE_UPDATES = {
     "Append, messages": Change(pb.AppendRequest(messages=_MESSAGES), {"messages": [said("another")]}),
     "Append, a result": Change(pb.AppendRequest(messages=[answered("c1")]), {"messages": [answered("c1", "0")]}),
     "Append, tool calls": Change(
@@ -100,7 +140,6 @@ UPDATES = {
     "CompleteToolCall": Change(
         pb.CompleteToolCallRequest(call_id="c1", result_json='{"r":1}'), {"result_json": '{"r": 1}'}
     ),
-    "CloseSession": Change(pb.CloseSessionRequest(reason="done"), {"reason": "tired"}),
     "UpdateSession": Change(
         pb.UpdateSessionRequest(
             session={"title": "new", "labels": {"x": "1", "y": "2"}},
@@ -115,22 +154,46 @@ UPDATES = {
     "UpdateMessage": Change(
         pb.UpdateMessageRequest(message_id="first", message=said("redacted")), {"message": said("another")}
     ),
+    "StartRun": Change(
+        runs_pb.StartRunRequest(run_id="run-1", worker="w", lease={"seconds": 60}, labels={"a": "1", "b": "2"}),
+        {"worker": "another"},
+    ),
+    "StartRun, server-made id": Change(runs_pb.StartRunRequest(), {"lease": {"seconds": 31}}),
 }
-EVERY = CREATES | UPDATES | RESTORE
+CHANGES = FREE_UPDATES | UNDER_RUN
+"""What an active session alone takes."""
+UPDATES = CHANGES | ENDS
+EVERY = CREATES | UPDATES | RESTORE | UNDELETE
+WITH_CONTENT = {name: change for name, change in EVERY.items() if change.other}
 
 
 async def prepared(create: Callable[..., Any], **fields: Any) -> str:
-    """Make a session that every one of UPDATES can change: open calls, memory, messages."""
+    """Make a session that every one of FREE_UPDATES can change: open calls, memory, messages."""
     messages = [said("hi", message_id="first"), called("c1", "c2"), said("last")]
     session_id: str = await create(memory={"goal": "g", "extra_json": '{"a":{"b":1}}'}, messages=messages, **fields)
     return session_id
 
 
-async def ready_for(name: str, engine: Rpc, create: Callable[..., Any]) -> str:
+async def ready_for(name: str, engine: Rpc, create: Callable[..., Any], **fields: Any) -> str:
     """Give the id of a session that EVERY[name] can be made on."""
     if name in CREATES:
         return fresh("new")
-    session_id = await prepared(create)
+    session_id = await prepared(create, **fields)
     if name in RESTORE:
         await engine.CloseSession(session_id=session_id)
+    elif name in UNDELETE:
+        await engine.DeleteSession(session_id=session_id)
+    elif name in UNDER_RUN:
+        await engine.StartRun(session_id=session_id, run_id=RUN["run_id"])
     return session_id
+
+
+async def out_of_use(name: str, engine: Rpc, session_id: str) -> None:
+    """Close the session that EVERY[name] changed, whatever it left; a deleted one stays deleted."""
+    if name != "DeleteSession":
+        await engine.CloseSession(session_id=session_id, force=True)
+
+
+async def session_of(engine: Rpc, session_id: str) -> Any:
+    """Give a session, deleted or not."""
+    return (await engine.GetSession(session_id=session_id, show_deleted=True)).session
