@@ -1,12 +1,13 @@
 """Two real servers on one database for the whole contract; each test is a tenant of its own."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
 from factories import fresh
+from lockstitch_server import ids
 from lockstitch_server.embedded import EmbeddedPostgres
 from lockstitch_server.server_process import ServerProcess
 from support.callers import Caller
@@ -76,6 +77,19 @@ async def engines(call_as: As, engine: Rpc) -> tuple[Rpc, Rpc]:
 async def user(call_as: As) -> Rpc:
     """The user u1 of the test's tenant."""
     return call_as("u1")
+
+
+@pytest.fixture
+def lapse(shared_database: Database, tenant: str) -> Callable[[str], Awaitable[None]]:
+    """Let the lease of a session's run be over, as if its holder had slept."""
+
+    async def lapsed(session_id: str) -> None:
+        key = ids.session_key(tenant, session_id)
+        await shared_database.as_superuser(
+            "update lockstitch.run_leases set lease_expire_time = clock_timestamp() where session_key = $1", key
+        )
+
+    return lapsed
 
 
 @pytest.fixture

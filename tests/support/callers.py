@@ -21,7 +21,9 @@ class Caller:
     """
 
     def __init__(self, target: str, token: str | None = None) -> None:
-        self.channel = aio.insecure_channel(target, interceptors=[_Headers(token)])
+        self.headers = [("authorization", f"Bearer {token}")] if token else []
+        """What streams are called with: only unary calls carry the token by themselves."""
+        self.channel = aio.insecure_channel(target, interceptors=[_Headers(self.headers)])
         self.sessions = SessionServiceStub(self.channel)
         self.runs = RunServiceStub(self.channel)
         self.admin = AdminServiceStub(self.channel)
@@ -44,8 +46,8 @@ class Caller:
 
 
 class _Headers(aio.UnaryUnaryClientInterceptor):
-    def __init__(self, token: str | None) -> None:
-        self._headers = [("authorization", f"Bearer {token}")] if token else []
+    def __init__(self, headers: list[tuple[str, str]]) -> None:
+        self._headers = headers
 
     async def intercept_unary_unary(
         self,

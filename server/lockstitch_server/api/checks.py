@@ -73,9 +73,10 @@ def life(value: Duration, field: str) -> timedelta:
 def span(value: Duration, field: str, least: timedelta, most: timedelta) -> timedelta:
     """A span of time between two bounds, to the microsecond."""
     seconds_max = most // timedelta(seconds=1)
-    if abs(value.seconds) <= seconds_max and abs(value.nanos) <= _NANOS_MAX:
+    if 0 <= value.seconds <= seconds_max and 0 <= value.nanos <= _NANOS_MAX:
         given = timedelta(seconds=value.seconds, microseconds=value.nanos // 1000)
-        if least <= given <= most:
+        # What is below a microsecond is dropped, but only of a span that is no longer than the longest.
+        if least <= given <= most and (given < most or value.nanos % 1000 == 0):
             return given
     raise InvalidField(field, f"must be {least.total_seconds():g} to {most.total_seconds():g} seconds")
 
