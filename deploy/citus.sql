@@ -45,6 +45,7 @@ where p.pronamespace = 'lockstitch'::regnamespace
         'messages_of_commits_v1',
         'open_draft_v1',
         'purge_session_v1',
+        'put_off_sweep_v1',
         'remove_messages_v1',
         'removed_messages_v1',
         'renew_run_v1',

@@ -11,14 +11,41 @@ begin
 end
 $$;
 
--- Sessions that are due, of every tenant, the longest overdue first. For the background role, which alone sees them all.
+-- Sessions that are due, of every tenant: p_limit of those that have been so the longest, and as many of those that have been so the
+-- shortest, so that a backlog does not keep what becomes due waiting. For the background role, which alone sees them all.
 create function lockstitch.sessions_to_sweep_v1(p_limit integer)
-returns table (tenant_id text, session_key uuid) language sql stable as $$
-    select w.tenant_id, w.session_key
-    from lockstitch.sweeps w
-    where w.sweep_after <= clock_timestamp()
-    order by w.sweep_after
-    limit p_limit
+returns table (tenant_id text, session_key uuid) language plpgsql stable as $$
+declare
+    v_now timestamptz := clock_timestamp();
+begin
+    return query
+        (
+            select w.tenant_id, w.session_key
+            from lockstitch.sweeps w
+            where w.sweep_after <= v_now
+            order by w.sweep_after
+            limit p_limit
+        )
+        union
+        (
+            select w.tenant_id, w.session_key
+            from lockstitch.sweeps w
+            where w.sweep_after <= v_now
+            order by w.sweep_after desc
+            limit p_limit
+        );
+end
+$$;
+
+-- Has a session that could not be swept looked at later, so that it does not stand in the way of others.
+create function lockstitch.put_off_sweep_v1(p_tenant text, p_session_key uuid, p_delay interval)
+returns void language plpgsql as $$
+declare
+    v_time timestamptz := clock_timestamp() + p_delay;
+begin
+    perform set_config('app.tenant', p_tenant, true);
+    update lockstitch.sweeps w set sweep_after = v_time where w.session_key = p_session_key and w.tenant_id = p_tenant;
+end
 $$;
 
 -- Does to a session what time has brought about, and says when to look again: drafts that nobody writes any more are stored as
@@ -103,9 +130,11 @@ begin
     v_next := least(
         case when v_session.status = 1 then v_session.expire_time end,
         case
-            when v_session.status = 1
-                -- A run that holds its lease keeps the session from being idle.
-                then greatest(v_session.last_activity_time + v_session.idle_ttl, case when v_session.active_run_id is not null then v_lease end)
+            when v_session.status <> 1 or v_session.idle_ttl is null then null
+            when v_session.last_activity_time + v_session.idle_ttl > v_now
+                then v_session.last_activity_time + v_session.idle_ttl
+            -- A run that holds its lease keeps it from being idle. The run may end before its lease does, which is activity.
+            else least(v_lease, v_now + v_session.idle_ttl)
         end,
         case when v_session.active_run_id is not null then v_lease + p_run_grace end,
         v_session.purge_time,

@@ -8,11 +8,14 @@ from datetime import timedelta
 
 import structlog
 
-from lockstitch_server.errors import LockstitchError
+from lockstitch_server.errors import DatabaseUnavailable, LockstitchError
+from lockstitch_server.model import SessionKey
 from lockstitch_server.store.background import Background
 
-_BATCH = 20
-"""How many sessions are asked for at once: those behind them wait for a rest of the sweeper."""
+_BATCH = 10
+"""How many sessions are asked for from either end of the queue: those behind them wait for a rest of the sweeper."""
+_PUT_OFF = timedelta(minutes=1)
+"""How long a session that could not be swept is left alone, so that others come first."""
 
 _log = structlog.get_logger(__name__)
 
@@ -54,15 +57,27 @@ class Sweeper:
                 await asyncio.sleep(self._interval)
 
     async def _sweep(self) -> bool:
-        """See to those that are due first, then rest; whether there may be more."""
+        """See to some of those that are due, then rest; whether there may be more."""
         clock = asyncio.get_running_loop().time
         began = clock()
         due = await self._background.due(_BATCH)
-        changed = 0
+        seen_to = 0
         for tenant_id, key in due:
-            changed += await self._background.sweep(tenant_id, key)
+            seen_to += await self._see_to(tenant_id, key)
         took = clock() - began
         if due:
-            await asyncio.sleep(took * (1 / self._share - 1))
+            # A purge may take its time; what becomes due after it need not.
+            await asyncio.sleep(min(took * (1 / self._share - 1), self._interval))
         # Where nothing could be done to any of them, others hold them: there is no hurry.
-        return len(due) == _BATCH and changed > 0
+        return len(due) >= _BATCH and seen_to > 0
+
+    async def _see_to(self, tenant_id: str, key: SessionKey) -> bool:
+        """Sweep a session; where that fails, whatever it is, the others shall not wait for it."""
+        try:
+            return await self._background.sweep(tenant_id, key)
+        except DatabaseUnavailable:
+            raise
+        except Exception:  # noqa: BLE001 - one session's trouble is not the others'
+            _log.exception("a session that is due could not be swept", session_key=key.hex)
+            await self._background.put_off(tenant_id, key, _PUT_OFF)
+            return False

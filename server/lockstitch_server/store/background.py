@@ -37,7 +37,7 @@ class Background:
         self._committed = committed
 
     async def due(self, limit: int) -> list[tuple[str, SessionKey]]:
-        """Give (tenant, key) of sessions that are due, the longest overdue first."""
+        """Give (tenant, key) of sessions that are due: up to `limit` of the longest overdue and of the shortest."""
         found = await self._statements.fetch("sessions_to_sweep", limit)
         return [(row["tenant_id"], row["session_key"]) for row in found]
 
@@ -48,6 +48,10 @@ class Background:
         if changed:
             self._committed(key, lambda: None)
         return changed
+
+    async def put_off(self, tenant_id: str, key: SessionKey, delay: timedelta) -> None:
+        """Have a session looked at later."""
+        await self._statements.fetch("put_off_sweep", tenant_id, key, delay)
 
     async def purge(self, ref: SessionRef, request_id_hash: UUID, *, force: bool) -> PurgeReport:
         """Delete all content of a session."""

@@ -1,7 +1,7 @@
 -- The statements of the background role.
 
 -- name: sessions_to_sweep
--- Sessions that are due, of every tenant, the longest overdue first.
+-- Sessions that are due, of every tenant: some of the longest overdue, some of the shortest.
 -- $1 limit
 select *
 from lockstitch.sessions_to_sweep_v1($1)
@@ -11,6 +11,11 @@ from lockstitch.sessions_to_sweep_v1($1)
 -- $1 tenant, $2 session_key, $3 run_grace, $4 draft_idle
 select *
 from lockstitch.sweep_session_v1($1, $2, $3, $4)
+
+-- name: put_off_sweep
+-- Has a session looked at later.
+-- $1 tenant, $2 session_key, $3 delay
+select lockstitch.put_off_sweep_v1($1, $2, $3)
 
 -- name: purge_session
 -- Deletes all content of a session.
