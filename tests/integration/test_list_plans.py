@@ -12,6 +12,7 @@ from lockstitch.v1 import session_service_pb2 as pb
 from lockstitch.v1.session_pb2 import SESSION_STATUS_ACTIVE, SESSION_STATUS_CLOSED, SESSION_STATUS_EXPIRED
 from lockstitch_server.service.paging import PageRequest, Paging
 from lockstitch_server.service.sessions import Sessions
+from lockstitch_server.store.changing import Statements
 from lockstitch_server.store.reader import Reader, SessionFilter
 from lockstitch_server.store.reading import Reading
 from lockstitch_server.store.writer import Writer
@@ -158,7 +159,7 @@ def arguments(
     ]
     labels = asked.get("labels", {})
     shown = (asked.get("user_id"), asked.get("agent"), asked.get("statuses"), list(labels), list(labels.values()))
-    return (TENANT, *shown, *times, *cursor, limit, SCAN_MAX, 3 * 2**20)
+    return (TENANT, *shown, *times, *cursor, limit, SCAN_MAX, 3 * 2**20, asked.get("show_deleted", False))
 
 
 PLANS = {
@@ -220,9 +221,10 @@ async def test_the_planner_needs_no_statistics(counting: Measured, full: Databas
 @pytest.mark.parametrize("name", ["the tenant's", "a rare agent's", "with a rare label", "with a common label"])
 async def test_a_page_is_one_statement_whatever_its_size(counting: Measured, known: list[Seeded], name: str) -> None:
     sessions = Sessions(
-        Writer(counting.pool, session_messages_max=1, memory_bytes_max=1, committed=lambda *_: None),
+        Writer(Statements(counting.pool), session_messages_max=1, memory_bytes_max=1, committed=lambda *_: None),
         Reader(Reading(counting.pool)),
         Paging(b"secret", default_size=50, max_size=1000, answer_bytes_max=3 * 2**20),
+        purge_after=timedelta(days=30),
     )
     asked = FILTERS[name](known)[0]
     shown = SessionFilter(
@@ -235,6 +237,7 @@ async def test_a_page_is_one_statement_whatever_its_size(counting: Measured, kno
         created_before=None,
         active_after=None,
         active_before=None,
+        show_deleted=False,
     )
     said = await counting.statements()
     # The first call on a connection asks for its types, too.

@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import count
 from uuid import uuid4
 
@@ -17,26 +18,33 @@ from lockstitch_server.model import (
     CallerRole,
     Change,
     Content,
+    Fence,
     LedgerChange,
     LedgerOp,
     MessageRole,
     MessageUpdate,
     Method,
     NewMessage,
+    NewRun,
+    OnBusy,
     Principal,
     Removal,
+    RunEnd,
+    RunStatus,
     SessionRef,
     ToolCallStatus,
 )
 from lockstitch_server.server_process import ServerProcess
 from lockstitch_server.store import queries
+from lockstitch_server.store.changing import Statements
 from lockstitch_server.store.log import Log
 from lockstitch_server.store.reader import MessageFilter, Reader, SessionParts, ToolCallFilter
 from lockstitch_server.store.reading import Reading
+from lockstitch_server.store.runs import FINISH, RunFilter, RunStore
 from lockstitch_server.store.writer import Writer
 from support.callers import Caller
 from support.databases import TEMPLATE, Database, made_database
-from support.measured import Measured, executed, measured
+from support.measured import UNWATCHED, Measured, executed, measured
 from support.rpc import Rpc
 
 TENANT = "t1"
@@ -45,19 +53,6 @@ BYTES_MAX = 3 * 2**20
 FIRST_CALL_ID = "c1"
 PLANNINGS = 8
 """A plan is kept after five executions."""
-
-UNWATCHED = """
-do $$
-declare
-    v_table regclass;
-begin
-    for v_table in select oid from pg_class where relnamespace = 'lockstitch'::regnamespace and relkind = 'r' loop
-        execute format('alter table %s set (autovacuum_enabled = off)', v_table);
-    end loop;
-end
-$$
-"""
-"""What vacuum reads would be counted, too."""
 
 numbers = count(1)
 
@@ -72,10 +67,11 @@ class Store:
 
     counted: Measured
     writer: Writer
+    runs: RunStore
     reader: Reader
     log: Log
 
-    def _change(self, session_id: str, method: Method) -> Change:
+    def _change(self, session_id: str, method: Method, fence: Fence | None = None) -> Change:
         return Change(
             session=ref(session_id),
             principal=Principal(tenant_id=TENANT, subject="e", role=CallerRole.ENGINE),
@@ -83,11 +79,42 @@ class Store:
             request_id_hash=uuid4(),
             digest=b"\x01",
             traceparent=None,
+            fence=fence,
         )
 
-    async def append(self, session_id: str) -> object:
+    async def append(self, session_id: str, fence: Fence | None = None) -> object:
         content = Content(messages=(NewMessage(role=MessageRole.USER, body=b"x" * 300),))
-        return await self.writer.append(self._change(session_id, Method.APPEND), content)
+        report = await self.writer.append(self._change(session_id, Method.APPEND, fence), content)
+        assert report.outcome == "committed", report
+        return report
+
+    async def start(self, session_id: str) -> Fence:
+        """Start a run, in place of the one before."""
+        new = NewRun(
+            run_id=fresh("run"), worker="", lease=timedelta(minutes=1), on_busy=OnBusy.INTERRUPT, labels={"k": "v"}
+        )
+        report = await self.runs.start(self._change(session_id, Method.START_RUN), new)
+        assert report.run is not None, report
+        return Fence(run_id=new.run_id, fencing_token=report.run.fencing_token)
+
+    async def finish(self, session_id: str, fence: Fence) -> object:
+        end = RunEnd(status=RunStatus.SUCCEEDED, error=b"")
+        report = await self.runs.change(self._change(session_id, Method.FINISH_RUN, fence), FINISH, fence.run_id, end)
+        assert report.outcome == "committed", report
+        return report
+
+    async def run(self, session_id: str) -> object:
+        """Live through a run: start it in place of another, renew it, write under it, end it."""
+        await self.start(session_id)
+        fence = await self.start(session_id)
+        outcome, _ = await self.runs.renew(ref(session_id), fence, timedelta(minutes=1))
+        assert outcome == "renewed"
+        await self.append(session_id, fence)
+        return await self.finish(session_id, fence)
+
+    async def list_runs(self, session_id: str) -> object:
+        shown = RunFilter(run_id=None, statuses=None, before_token=2**40)
+        return await self.runs.list(ref(session_id), shown, limit=51)
 
     async def record(self, session_id: str, call_id: str) -> object:
         call = LedgerChange(
@@ -164,12 +191,13 @@ class Store:
             event_before=None,
             descending=descending,
             roles=None,
+            run_id=None,
             show_removed=show_removed,
         )
         return await self.reader.list_messages(ref(session_id), shown, limit=51, scan_max=51, bytes_max=BYTES_MAX)
 
     async def tool_calls(self, session_id: str) -> object:
-        shown = ToolCallFilter(statuses=None, name=None, arguments_digest=None, after=(0, -1))
+        shown = ToolCallFilter(statuses=None, name=None, run_id=None, arguments_digest=None, after=(0, -1))
         return await self.reader.list_tool_calls(ref(session_id), shown, limit=51, bytes_max=BYTES_MAX)
 
     async def commits(self, session_id: str) -> object:
@@ -186,14 +214,17 @@ MEMORY = {"memory_pk", "memory_history_pk"}
 CALL = {"tool_calls_pk", "tool_calls_by_call_id", "tool_calls_open", "tool_calls_history_pk"}
 REQUEST = {"commits_request_id_once"}
 LOG = {"commits_pk", *REQUEST}
+RUN = {"runs_pk", "runs_by_token", "run_leases_pk"}
 
 HOT: dict[str, tuple[Hot, set[str], int]] = {
     "append": (Store.append, SESSION | REQUEST, 30),
     "answer": (Store.answer, SESSION | REQUEST | CALL, 120),
     "pop": (Store.pop, SESSION | LOG | MESSAGE | CALL, 250),
     "rewrite": (Store.rewrite, SESSION | REQUEST | MESSAGE | CALL, 200),
+    "run": (Store.run, SESSION | REQUEST | RUN | {"sweeps_pk", "drafts_pk", "tool_calls_open"}, 250),
+    "runs": (Store.list_runs, SESSION | RUN, 60),
     "get": (Store.get, SESSION | MESSAGE | MEMORY | CALL, 120),
-    "context": (Store.context, SESSION | MESSAGE | MEMORY | CALL, 500),
+    "context": (Store.context, SESSION | MESSAGE | MEMORY | CALL | RUN, 500),
     "messages": (Store.messages, SESSION | {"messages_pk"}, 300),
     "messages, newest first": (
         lambda store, session_id: store.messages(session_id, descending=True),
@@ -206,8 +237,8 @@ HOT: dict[str, tuple[Hot, set[str], int]] = {
         500,
     ),
     "tool calls": (Store.tool_calls, SESSION | MESSAGE | CALL, 1000),
-    "commits": (Store.commits, SESSION | LOG | MESSAGE | CALL, 1500),
-    "past": (Store.past, SESSION | LOG | MESSAGE | MEMORY | CALL, 500),
+    "commits": (Store.commits, SESSION | LOG | MESSAGE | CALL | RUN, 1500),
+    "past": (Store.past, SESSION | LOG | MESSAGE | MEMORY | CALL | RUN, 500),
 }
 """Each with the indexes that it may read and the most pages, of thousands."""
 
@@ -230,11 +261,13 @@ async def filled(
 ) -> AsyncIterator[tuple[Store, str, str]]:
     small, large = fresh("small"), fresh("large")
     async with measured(database) as counted:
+        statements, reading = Statements(counted.pool), Reading(counted.pool)
         made = Store(
             counted,
-            Writer(counted.pool, session_messages_max=100_000, memory_bytes_max=2**20, committed=lambda *_: None),
-            Reader(Reading(counted.pool)),
-            Log(Reading(counted.pool)),
+            Writer(statements, session_messages_max=100_000, memory_bytes_max=2**20, committed=lambda *_: None),
+            RunStore(statements, reading, run_grace=timedelta(minutes=10), committed=lambda *_: None),
+            Reader(reading),
+            Log(reading),
         )
         async with Caller(server.target, server.token(tenant=TENANT, user="e", role="engine")) as caller:
             rpc = Rpc(caller)

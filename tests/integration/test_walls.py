@@ -11,22 +11,31 @@ from lockstitch.v1.session_pb2 import Session
 from lockstitch_server.server_process import ServerProcess
 from support.callers import Caller
 from support.databases import Database
+from support.drafted import drafted
 from support.rpc import Rpc
 
 TENANTS = ("t1", "t2")
 TABLES = (
     "commits",
+    "draft_steps",
+    "drafts",
     "memory",
     "memory_history",
     "messages",
     "messages_history",
+    "purged_sessions",
+    "run_leases",
+    "runs",
     "session_details",
     "session_details_history",
     "session_labels",
     "sessions",
+    "sweeps",
     "tool_calls",
     "tool_calls_history",
 )
+CHANGED = tuple(table for table in TABLES if table != "purged_sessions")
+"""Tables that the app's role may insert into and update."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -41,6 +50,11 @@ async def rows_everywhere(database: Database, server: ServerProcess) -> None:
             await rpc.UpdateMemory(session_id="s", change=patched('{"goal":"h"}'))
             await rpc.UpdateMemory(session_id="s", change=keyed(a="1"))
             await rpc.UpdateSession(session=Session(session_id="s", title="t"), update_mask={"paths": ["title"]})
+            await rpc.StartRun(session_id="s")
+            await drafted(database, tenant, "s", "so far")
+            await rpc.CreateSession(session_id="gone")
+        async with Caller(server.target, server.token(tenant=tenant, user="a", role="admin")) as caller:
+            await Rpc(caller).PurgeSession(session_id="gone")
     for table in TABLES:
         for tenant in TENANTS:
             rows = await database.as_superuser(f"select from lockstitch.{table} where tenant_id = $1", tenant)
@@ -84,7 +98,8 @@ async def test_without_a_tenant_there_are_no_rows(app: "asyncpg.Connection[Any]"
     async with app.transaction():
         await app.execute("select set_config('app.tenant', 't1', true)")
     assert await app.fetchval(f"select count(*) from lockstitch.{table}") == 0
-    assert await app.execute(f"update lockstitch.{table} set tenant_id = tenant_id") == "UPDATE 0"
+    if table in CHANGED:
+        assert await app.execute(f"update lockstitch.{table} set tenant_id = tenant_id") == "UPDATE 0"
 
 
 FORGED = "json_populate_record(null::lockstitch.{}, (to_jsonb(t) || jsonb_build_object('tenant_id', 't2'))::json)"
@@ -97,7 +112,19 @@ async def as_first_tenant(app: "asyncpg.Connection[Any]", sql: str) -> None:
         await app.execute(sql)
 
 
-@pytest.mark.parametrize("table", TABLES)
+async def test_what_is_left_of_purged_sessions_is_not_the_apps_to_make_or_change(
+    app: "asyncpg.Connection[Any]",
+) -> None:
+    for sql in (
+        "update lockstitch.purged_sessions set purge_time = purge_time",
+        "insert into lockstitch.purged_sessions select * from lockstitch.purged_sessions",
+        "delete from lockstitch.purged_sessions",
+    ):
+        with pytest.raises(asyncpg.InsufficientPrivilegeError, match="permission denied"):
+            await as_first_tenant(app, sql)
+
+
+@pytest.mark.parametrize("table", CHANGED)
 async def test_another_tenants_rows_are_not_there_and_cannot_be_made(
     database: Database, app: "asyncpg.Connection[Any]", table: str
 ) -> None:
@@ -119,9 +146,9 @@ async def test_another_tenants_rows_are_not_there_and_cannot_be_made(
     )
 
 
-async def test_the_log_and_the_histories_are_not_deleted_from(app: "asyncpg.Connection[Any]") -> None:
+async def test_what_only_a_purge_deletes_the_app_does_not(app: "asyncpg.Connection[Any]") -> None:
     for table in TABLES:
-        if table == "commits" or table.endswith("_history"):
+        if table in {"commits", "runs", "sweeps", "purged_sessions"} or table.endswith("_history"):
             with pytest.raises(asyncpg.InsufficientPrivilegeError, match="permission denied"):
                 await app.execute(f"delete from lockstitch.{table}")
 

@@ -12,7 +12,7 @@ import asyncpg
 import orjson
 
 from lockstitch_server.store import queries
-from lockstitch_server.store.pool import Pool
+from lockstitch_server.store.pool import APP_ROLE, Pool
 from support.databases import Database
 from support.waiting import POLL_SECONDS
 
@@ -33,6 +33,19 @@ PAGES = """
     from pg_statio_user_tables
     where schemaname = 'lockstitch'
 """
+
+UNWATCHED = """
+do $$
+declare
+    v_table regclass;
+begin
+    for v_table in select oid from pg_class where relnamespace = 'lockstitch'::regnamespace and relkind = 'r' loop
+        execute format('alter table %s set (autovacuum_enabled = off)', v_table);
+    end loop;
+end
+$$
+"""
+"""What vacuum reads would be counted, too."""
 
 
 class Measured:
@@ -108,9 +121,17 @@ class Work:
 
 
 @asynccontextmanager
-async def measured(database: Database) -> AsyncIterator[Measured]:
+async def measured(
+    database: Database, *, role: str = APP_ROLE, statement_timeout: timedelta = timedelta(seconds=60)
+) -> AsyncIterator[Measured]:
     """Open the server's pool, one connection wide."""
-    pool = Pool(database.app_url, connections_max=1, wait=timedelta(seconds=5), statement_timeout=timedelta(seconds=60))
+    pool = Pool(
+        database.app_url,
+        connections_max=1,
+        wait=timedelta(seconds=5),
+        statement_timeout=statement_timeout,
+        role=role,
+    )
     try:
         yield Measured(pool, database)
     finally:
