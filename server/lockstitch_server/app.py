@@ -163,16 +163,18 @@ async def running_server(
         identity = await reader.store_identity()
         bus = PostgresBus(database_url) if settings.nats_url is None else _nats_bus(settings.nats_url, identity)
         epoch = StoreEpoch(identity.store_epoch)
+        statements = Statements(pool)
+        draft_store = DraftStore(statements, reading, idle=settings.draft_idle)
         hub = Hub(
             log,
             reader,
+            draft_store,
             WakeUps(bus),
             epoch,
             poll_interval=settings.subscription_poll_interval,
             page_commits_max=settings.subscription_page_commits_max,
             window_commits_max=settings.subscription_window_commits_max,
         )
-        statements = Statements(pool)
         writer = Writer(
             statements,
             session_messages_max=settings.session_messages_max,
@@ -186,7 +188,6 @@ async def running_server(
             draft_idle=settings.draft_idle,
             committed=hub.committed,
         )
-        draft_store = DraftStore(statements, reading, idle=settings.draft_idle)
         writing = DraftWriting(draft_store, hub.drafted)
         services = _services(
             settings,

@@ -124,6 +124,8 @@ def bookmarkable(history: History) -> Iterator[str]:
             bookmark = bookmark_of(frame)
             if kind_of(frame) == "opened":
                 opened = frame.opened.version
+            elif kind_of(frame) == "draft":
+                continue  # drafts stand outside
             elif bookmark is None:
                 if frame.commit.version <= reached:
                     yield f"{stream.reader}: commit {frame.commit.version} after a bookmark at {reached}"

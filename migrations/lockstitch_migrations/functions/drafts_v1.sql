@@ -171,6 +171,7 @@ create function lockstitch.add_draft_steps_v1(
 ) returns setof bigint language plpgsql as $$
 declare
     v_end bigint;
+    v_text bytea;
     v_now timestamptz := clock_timestamp();
 begin
     for i in 1 .. cardinality(p_tenants) loop
@@ -189,11 +190,14 @@ begin
         end if;
         v_end := lockstitch.draft_end_v1(p_tenants[i], p_session_keys[i], p_requests[i]);
         if p_offsets[i] <= v_end and p_offsets[i] + octet_length(p_texts[i]) > v_end then
+            v_text := substring(p_texts[i] from (v_end - p_offsets[i] + 1)::integer);
+            -- Two callers who say different things may meet within a character; what is stored stays readable text.
+            for k in 0 .. least(2, octet_length(v_text) - 1) loop
+                exit when get_byte(v_text, k) & 192 <> 128;
+                v_text := set_byte(v_text, k, ascii('?'));
+            end loop;
             insert into lockstitch.draft_steps (session_key, request_hash, start_offset, step_time, tenant_id, text)
-            values (
-                p_session_keys[i], p_requests[i], v_end, v_now, p_tenants[i],
-                substring(p_texts[i] from (v_end - p_offsets[i] + 1)::integer)
-            )
+            values (p_session_keys[i], p_requests[i], v_end, v_now, p_tenants[i], v_text)
             -- Another server added to it meanwhile.
             on conflict do nothing;
             v_end := lockstitch.draft_end_v1(p_tenants[i], p_session_keys[i], p_requests[i]);
@@ -224,30 +228,56 @@ begin
 end
 $$;
 
--- The drafts of a session, each with what was added behind the offset that is known of it (p_requests and p_offsets), for streams.
-create function lockstitch.list_drafts_v1(p_tenant text, p_session_key uuid, p_requests uuid[], p_offsets bigint[])
-returns table (request_hash uuid, draft_id text, role smallint, run_id text, known bigint, text bytea)
-language plpgsql stable as $$
+-- The drafts of a session, each with what was added behind the offset that is known of it (p_requests and p_offsets), for streams. The
+-- first row is the session's (request_hash null): its version. Where there is more text than p_bytes_max, not all of it is given, and
+-- is_cut says so.
+create function lockstitch.list_drafts_v1(
+    p_tenant text, p_session_key uuid, p_requests uuid[], p_offsets bigint[], p_bytes_max bigint
+) returns table (
+    version bigint, request_hash uuid, draft_id text, role smallint, run_id text, known bigint, text bytea, is_cut boolean
+) language plpgsql stable as $$
 begin
     perform set_config('app.tenant', p_tenant, true);
+    select s.version into version from lockstitch.sessions s where s.session_key = p_session_key and s.tenant_id = p_tenant;
+    if not found then
+        return;
+    end if;
+    return next;
+
     return query
-        select d.request_hash, d.draft_id, d.role, d.run_id, k.known,
+        select null::bigint, d.request_hash, d.draft_id, d.role, d.run_id, coalesce(o.known, 0),
             coalesce(
-                (
-                    select string_agg(t.text, ''::bytea order by t.start_offset)
-                    from lockstitch.draft_steps t
-                    where t.session_key = p_session_key and t.tenant_id = p_tenant and t.request_hash = d.request_hash
-                        and t.start_offset >= k.known
-                ),
+                string_agg(
+                    substring(t.text from greatest(o.known - t.start_offset, 0)::integer + 1), ''::bytea order by t.start_offset
+                ) filter (where t.place = 1 or t.running <= p_bytes_max),
                 ''
-            )
+            ),
+            coalesce(bool_or(t.place > 1 and t.running > p_bytes_max), false)
         from lockstitch.drafts d
-        cross join lateral (
-            select coalesce(max(o.known), 0) as known
-            from unnest(p_requests, p_offsets) as o (request_hash, known)
-            where o.request_hash = d.request_hash
-        ) as k
-        where d.session_key = p_session_key and d.tenant_id = p_tenant;
+        left join unnest(p_requests, p_offsets) as o (request_hash, known) on o.request_hash = d.request_hash
+        left join (
+            select n.request_hash, n.start_offset, n.text, sum(octet_length(n.text)) over by_place as running,
+                row_number() over by_place as place
+            from lockstitch.drafts r
+            left join unnest(p_requests, p_offsets) as k (request_hash, known) on k.request_hash = r.request_hash
+            join lockstitch.draft_steps n
+                on n.session_key = p_session_key and n.tenant_id = p_tenant and n.request_hash = r.request_hash
+            where r.session_key = p_session_key and r.tenant_id = p_tenant
+                -- What is known may end within a step, where two servers added the same text in other pieces.
+                and n.start_offset >= coalesce(
+                    (
+                        select max(b.start_offset)
+                        from lockstitch.draft_steps b
+                        where b.session_key = p_session_key and b.tenant_id = p_tenant and b.request_hash = r.request_hash
+                            and b.start_offset <= k.known
+                    ),
+                    0
+                )
+                and n.start_offset + octet_length(n.text) > coalesce(k.known, 0)
+            window by_place as (order by n.request_hash, n.start_offset)
+        ) as t on t.request_hash = d.request_hash
+        where d.session_key = p_session_key and d.tenant_id = p_tenant
+        group by d.request_hash, d.draft_id, d.role, d.run_id, o.known;
 end
 $$;
 

@@ -1,11 +1,12 @@
 """Frames of a subscription; a commit's is made once for all streams that want the same of it."""
 
-from typing import cast
+from typing import Any, cast
 
 from lockstitch.v1 import subscription_pb2 as pb
 from lockstitch_server.api import checks
 from lockstitch_server.api.convert import commits
 from lockstitch_server.model import Commit, MessageRole
+from lockstitch_server.subscribe.drafts import Drafted
 from lockstitch_server.subscribe.feed import LiveCommit
 from lockstitch_server.subscribe.stream import CaughtUp, Event, FellBehind, GoingAway, Heartbeat, Opened
 
@@ -14,11 +15,16 @@ Roles = frozenset[MessageRole]
 
 def frame(event: Event, roles: Roles, store_epoch: str) -> pb.SubscribeResponse:
     """The frame of an event, with a commit's messages of these roles only, where there are some."""
+    response = pb.SubscribeResponse()
     match event:
         case LiveCommit():
             if roles not in event.frames:
                 event.frames[roles] = _commit(event.commit, roles)
             return cast("pb.SubscribeResponse", event.frames[roles])
+        case Drafted(draft_id, role, run_id, offset, text):
+            response.draft.MergeFrom(
+                pb.Draft(draft_id=draft_id, offset=offset, text=text, role=cast("Any", role), run_id=run_id)
+            )
         case Opened(version):
             return pb.SubscribeResponse(opened=pb.SubscriptionOpened(store_epoch=store_epoch, version=version))
         case CaughtUp(version):
@@ -28,9 +34,9 @@ def frame(event: Event, roles: Roles, store_epoch: str) -> pb.SubscribeResponse:
         case Heartbeat(version):
             return pb.SubscribeResponse(heartbeat=pb.Heartbeat(version=version))
         case GoingAway(version, reconnect_after):
-            response = pb.SubscribeResponse(draining=pb.Draining(version=version))
+            response.draining.version = version
             checks.to_duration(reconnect_after, response.draining.reconnect_after)
-            return response
+    return response
 
 
 def _commit(commit: Commit, roles: Roles) -> pb.SubscribeResponse:

@@ -4,7 +4,7 @@ Numbers of enums are the proto's and the database's.
 """
 
 from lockstitch_server.model.commits import Commit, Content
-from lockstitch_server.model.drafts import Draft, DraftPiece, DraftStep, DraftText, NewDraft
+from lockstitch_server.model.drafts import Draft, DraftPiece, DraftStep, DraftText, NewDraft, is_within_character
 from lockstitch_server.model.identity import (
     CallerRole,
     Change,
@@ -72,4 +72,5 @@ __all__ = [
     "StoreIdentity",
     "ToolCall",
     "ToolCallStatus",
+    "is_within_character",
 ]

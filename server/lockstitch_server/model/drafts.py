@@ -6,6 +6,13 @@ from uuid import UUID
 from lockstitch_server.model.identity import SessionKey
 from lockstitch_server.model.messages import MessageRole
 
+_KIND, _CONTINUES = 0b1100_0000, 0b1000_0000
+
+
+def is_within_character(text: bytes | bytearray, place: int) -> bool:
+    """Whether a place in UTF-8 text lies within a character."""
+    return place < len(text) and text[place] & _KIND == _CONTINUES
+
 
 @dataclass(frozen=True, slots=True)
 class NewDraft:

@@ -6,8 +6,17 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from lockstitch_server.errors import CursorAhead, Draining, MessageTooLarge
-from lockstitch_server.model import Change, Content, Draft, DraftPiece, DraftText, NewDraft, Receipt
+from lockstitch_server.errors import CursorAhead, Draining, InvalidField, MessageTooLarge
+from lockstitch_server.model import (
+    Change,
+    Content,
+    Draft,
+    DraftPiece,
+    DraftText,
+    NewDraft,
+    Receipt,
+    is_within_character,
+)
 from lockstitch_server.service import outcomes
 from lockstitch_server.service.draft_writing import DraftWriting, OpenDraft
 from lockstitch_server.service.memory import Memories
@@ -137,6 +146,9 @@ class Drafts:
         if step.offset > draft.received:
             raise CursorAhead.of_draft(draft.received)
         text = step.text[draft.received - step.offset :]
+        if is_within_character(text, 0):
+            # What was received is other text than what is sent again.
+            raise InvalidField("offset", f"{step.offset}: what is stored ends within a character of the text")
         if draft.received + len(text) > self._text_bytes_max:
             sentence = f"The draft would be larger than {self._text_bytes_max} bytes."
             metadata = {"limit_bytes": str(self._text_bytes_max)}

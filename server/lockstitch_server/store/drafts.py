@@ -22,6 +22,17 @@ class OpenReport:
     """The session's."""
 
 
+@dataclass(frozen=True, slots=True)
+class DraftPage:
+    """What is new in the drafts of a session."""
+
+    as_of_version: int
+    pieces: tuple[DraftPiece, ...]
+    """One for each draft, maybe without any text."""
+    is_cut: bool
+    """Whether there is more text than was asked for."""
+
+
 class DraftStore:
     """Opens drafts, adds to them, and reads them."""
 
@@ -70,20 +81,32 @@ class DraftStore:
         found = await self._reading.fetch("get_draft", ref.tenant_id, ref.key, request_id_hash)
         return Draft(header=found[0]["header"], text=found[0]["text"]) if found else None
 
-    async def list(self, ref: SessionRef, known: Mapping[UUID, int]) -> list[DraftPiece]:
-        """Give the drafts of a session, each with what is stored behind the offset that is known of it."""
-        found = await self._reading.fetch("list_drafts", ref.tenant_id, ref.key, list(known), list(known.values()))
-        return [
-            DraftPiece(
-                request_id_hash=row["request_hash"],
-                draft_id=row["draft_id"],
-                role=MessageRole(row["role"]),
-                run_id=row["run_id"] or "",
-                offset=row["known"],
-                text=row["text"],
-            )
-            for row in found
-        ]
+    async def list(self, ref: SessionRef, known: Mapping[UUID, int], bytes_max: int) -> DraftPage | None:
+        """Give the drafts of a session, each with what is stored behind the offset that is known of it.
+
+        None where there is no session.
+        """
+        found = await self._reading.fetch(
+            "list_drafts", ref.tenant_id, ref.key, list(known), list(known.values()), bytes_max
+        )
+        if not found:
+            return None
+        head, *drafts = found
+        return DraftPage(
+            as_of_version=head["version"],
+            pieces=tuple(
+                DraftPiece(
+                    request_id_hash=row["request_hash"],
+                    draft_id=row["draft_id"],
+                    role=MessageRole(row["role"]),
+                    run_id=row["run_id"] or "",
+                    offset=row["known"],
+                    text=row["text"],
+                )
+                for row in drafts
+            ),
+            is_cut=any(row["is_cut"] for row in drafts),
+        )
 
     async def touch(self, ref: SessionRef) -> None:
         """Say that a session is in use."""

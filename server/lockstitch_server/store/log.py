@@ -89,12 +89,12 @@ class Log:
             fetched=log[0]["fetched"] if log else 0,
         )
 
-    async def versions(self, refs: Sequence[SessionRef]) -> dict[SessionKey, int]:
-        """Give the versions of sessions of any tenants, in one statement."""
+    async def versions(self, refs: Sequence[SessionRef]) -> dict[SessionKey, tuple[int, bool]]:
+        """Give the versions of sessions of any tenants, and whether something is drafted, in one statement."""
         found = await self._reading.fetch(
             "session_versions", [ref.tenant_id for ref in refs], [ref.key for ref in refs]
         )
-        return {row["session_key"]: row["version"] for row in found}
+        return {row["session_key"]: (row["version"], row["is_drafting"]) for row in found}
 
     async def _messages(self, ref: SessionRef, log: Sequence[Row]) -> dict[int, list[Message]]:
         messages: dict[int, list[Message]] = defaultdict(list)

@@ -1,9 +1,12 @@
-"""A feed: one session's commits, read from the log once for all streams of this process."""
+"""A feed: one session's commits and drafts, read from the store once for all streams of this process."""
 
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from uuid import UUID
 
 from lockstitch_server.model import Commit, SessionRef
+from lockstitch_server.store.drafts import DraftPage
+from lockstitch_server.subscribe.drafts import Drafted, LiveDrafts, Reading, Room
 
 WINDOW_BYTES_MAX = 1024 * 1024
 _ENVELOPE_BYTES = 512
@@ -27,15 +30,17 @@ class LiveCommit:
 class Window:
     """What waits for one stream: a bounded run of commits. When it runs over it is emptied, and the log is read."""
 
-    __slots__ = ("_bytes", "_commits_max", "_queue", "_wake", "head", "overrun")
+    __slots__ = ("_bytes", "_commits_max", "_feed", "_queue", "_wake", "head", "overrun")
 
-    def __init__(self, head: int, wake: Callable[[], None], commits_max: int) -> None:
-        """`wake` tells the stream that there is something; `head` is the newest version that the feed gave before."""
+    def __init__(self, feed: "Feed", wake: Callable[[], None], commits_max: int) -> None:
+        """`wake` tells the stream that there is something."""
+        self._feed = feed
         self._wake = wake
         self._commits_max = commits_max
         self._queue: deque[LiveCommit] = deque()
         self._bytes = 0
-        self.head = head
+        self.head = feed.head or 0
+        """The newest version that there is for the stream, queued or in the log."""
         self.overrun = False
         """Whether commits were let go since the stream last read as far as `head`."""
 
@@ -62,6 +67,16 @@ class Window:
                 after_version += 1
         return taken
 
+    def drafted(self, reading: Reading, version: int) -> Drafted | None:
+        """What follows of drafts, for a stream that stands in the present."""
+        # A stream that read more of the log than the feed did may have passed a commit that closes one.
+        return reading.next(self._feed.drafts) if version == self._feed.head else None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether there is no such session any more."""
+        return self._feed.is_gone
+
     def wake(self) -> None:
         """Have the stream look."""
         self._wake()
@@ -70,22 +85,32 @@ class Window:
 class Feed:
     """One session's feed, read by one task at a time."""
 
-    __slots__ = ("head", "reading", "ref", "windows", "woken")
+    __slots__ = ("drafts", "drafts_woken", "head", "is_gone", "is_read", "is_reading_log", "ref", "windows", "woken")
 
-    def __init__(self, ref: SessionRef) -> None:
+    def __init__(self, ref: SessionRef, room: Room) -> None:
         """Nothing is read before a stream says at which version it saw the session."""
         self.ref = ref
+        self.drafts = LiveDrafts(room)
+        """Those that no commit up to the head closed."""
         self.head: int | None = None
         """The newest version that need not be given any more."""
         self.windows: set[Window] = set()
-        self.reading = False
+        self.is_read = False
+        """Whether a task sees to it."""
+        self.is_reading_log = False
         self.woken = False
+        """Whether there may be commits to read."""
+        self.drafts_woken = False
+        """Whether there may be drafts to read."""
+        self.is_gone = False
+        """Whether there is no such session any more."""
 
     def give(self, commit: Commit) -> bool:
         """Give every stream the commit that follows on the head; False where it does not."""
         if self.head is None or commit.version != self.head + 1:
             return False
         self.head = commit.version
+        self.drafts.close(commit)
         live = LiveCommit(commit)
         for window in self.windows:
             window.offer(live)
@@ -93,9 +118,40 @@ class Feed:
 
     async def read(self, page: Callable[[SessionRef, int], Awaitable[tuple[Commit, ...]]]) -> None:
         """Read what follows on the head and give it, until there is no more or nobody to give it to."""
-        while self.windows and self.head is not None:
-            commits = await page(self.ref, self.head)
-            # What this process committed meanwhile was given already; a hole means that the page came too early.
-            given = [commit for commit in commits if self.give(commit)]
-            if not given:
-                return
+        self.is_reading_log = True
+        try:
+            while self.windows and self.head is not None:
+                commits = await page(self.ref, self.head)
+                # What this process committed meanwhile was given already; a hole means that the page came too early.
+                given = [commit for commit in commits if self.give(commit)]
+                if not given:
+                    return
+        finally:
+            self.is_reading_log = False
+
+    async def read_drafts(
+        self,
+        drafts: Callable[[SessionRef, Mapping[UUID, int]], Awaitable[DraftPage]],
+        page: Callable[[SessionRef, int], Awaitable[tuple[Commit, ...]]],
+    ) -> None:
+        """Read what is new of drafts, and have the streams look."""
+        known = self.drafts.begin_read()
+        try:
+            found = await drafts(self.ref, known)
+            # A draft that was closed and begun anew is read behind the commit that closed it.
+            if self.head is None or self.head < found.as_of_version:
+                await self.read(page)
+        except BaseException:
+            self.drafts.give_up_read()
+            raise
+        if not self.windows:
+            self.drafts.give_up_read()
+            return
+        if not self.drafts.end_read(found.pieces) or found.is_cut:
+            self.drafts_woken = True
+        self.wake_streams()
+
+    def wake_streams(self) -> None:
+        """Have every stream look."""
+        for window in self.windows:
+            window.wake()

@@ -1,20 +1,23 @@
-"""The hub: which sessions are subscribed to in this process, and their feeds, woken by commits of any process."""
+"""The hub: which sessions are subscribed to in this process, and their feeds, woken by what any process stores."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from uuid import UUID
 
 import structlog
 
 from lockstitch_server.errors import LockstitchError, SessionNotFound
 from lockstitch_server.model import Commit, DraftPiece, SessionKey, SessionRef
+from lockstitch_server.store.drafts import DraftPage, DraftStore
 from lockstitch_server.store.log import Log
-from lockstitch_server.store.reader import Reader
+from lockstitch_server.store.reader import Reader, SessionParts
+from lockstitch_server.subscribe.drafts import Room
 from lockstitch_server.subscribe.epoch import StoreEpoch
 from lockstitch_server.subscribe.feed import Feed, Window
-from lockstitch_server.subscribe.wake_ups import WakeUps
+from lockstitch_server.subscribe.wake_ups import News, WakeUps
 
 _PAGE_BYTES = 1024 * 1024
 """A stream that is not taken holds a page of this size, or one larger commit."""
@@ -26,7 +29,7 @@ _log = structlog.get_logger(__name__)
 class Hub:
     """Wakes the streams of this process.
 
-    A feed is moved on by commits of this process, by wake-ups of other ones, and by a look at all subscribed sessions
+    A feed is moved on by what this process stores, by wake-ups of other ones, and by a look at all subscribed sessions
     at once every `poll_interval`, which bounds the delay where a wake-up was lost.
     """
 
@@ -34,6 +37,7 @@ class Hub:
         self,
         log: Log,
         reader: Reader,
+        draft_store: DraftStore,
         wake_ups: WakeUps,
         epoch: StoreEpoch,
         *,
@@ -44,12 +48,14 @@ class Hub:
         """Nothing runs before `running`."""
         self._log = log
         self._reader = reader
+        self._draft_store = draft_store
         self._wake_ups = wake_ups
         self._epoch = epoch
         self._poll_seconds = poll_interval.total_seconds()
         self._page_commits_max = page_commits_max
         self._window_commits_max = window_commits_max
         self._feeds: dict[SessionKey, Feed] = {}
+        self._room = Room()
         self._readers = asyncio.Semaphore(_READERS_MAX)
         self._tasks: set[asyncio.Task[None]] = set()
         self.draining = False
@@ -76,13 +82,19 @@ class Hub:
         """Pass on a commit of this process; `known` gives None where it has to be read to be known."""
         feed = self._feeds.get(key)
         if feed is not None:
-            commit = None if feed.reading else known()
+            commit = None if feed.is_reading_log else known()
             if commit is None or not feed.give(commit):
-                self._wake(key)
-        self._wake_ups.announce(key)
+                self._wake(key, News.COMMIT)
+        self._wake_ups.announce(key, News.COMMIT)
 
     def drafted(self, key: SessionKey, piece: DraftPiece) -> None:
         """Pass on text that this process added to a draft."""
+        feed = self._feeds.get(key)
+        if feed is not None and feed.drafts.extend(piece):
+            feed.wake_streams()
+        else:
+            self._wake(key, News.DRAFT)
+        self._wake_ups.announce(key, News.DRAFT)
 
     @contextmanager
     def subscribed(self, ref: SessionRef, wake: Callable[[], None]) -> Iterator[Window]:
@@ -90,8 +102,8 @@ class Hub:
         feed = self._feeds.get(ref.key)
         if feed is None:
             # Whoever subscribes is authorised by itself; the feed is read for all of them.
-            feed = self._feeds[ref.key] = Feed(replace(ref, owner=None))
-        window = Window(feed.head or 0, wake, self._window_commits_max)
+            feed = self._feeds[ref.key] = Feed(replace(ref, owner=None), self._room)
+        window = Window(feed, wake, self._window_commits_max)
         feed.windows.add(window)
         try:
             yield window
@@ -99,15 +111,17 @@ class Hub:
             feed.windows.discard(window)
             if not feed.windows:
                 self._feeds.pop(ref.key, None)
+                feed.drafts.let_all_go()
 
     def seen(self, ref: SessionRef, window: Window, version: int) -> None:
         """Take note of the version that a subscriber saw, after it subscribed: what comes behind it is given."""
         feed = self._feeds[ref.key]
         if feed.head is None:
             feed.head = version
+            feed.drafts_woken = True
         window.head = max(window.head, feed.head, version)
-        if feed.woken or feed.head < version:
-            self._wake(ref.key)
+        feed.woken = feed.woken or feed.head < version
+        self._see_to(feed)
 
     async def read(self, ref: SessionRef, after_version: int) -> tuple[Commit, ...]:
         """Read a page of the log behind a version; few read at a time, so that writers keep their connections."""
@@ -126,27 +140,53 @@ class Hub:
             raise SessionNotFound
         return page.commits
 
-    def _wake(self, key: SessionKey) -> None:
+    async def is_there(self, ref: SessionRef) -> bool:
+        """Whether a session is there for a subscriber still."""
+        async with self._readers:
+            return await self._reader.get_session(ref, SessionParts()) is not None
+
+    async def _read_drafts(self, ref: SessionRef, known: Mapping[UUID, int]) -> DraftPage:
+        async with self._readers:
+            page = await self._draft_store.list(ref, known, _PAGE_BYTES)
+        if page is None:
+            raise SessionNotFound
+        return page
+
+    def _wake(self, key: SessionKey, news: News) -> None:
         feed = self._feeds.get(key)
         if feed is None:
             return
-        feed.woken = True
-        if not feed.reading and feed.head is not None:
-            feed.reading = True
+        if news is News.COMMIT:
+            feed.woken = True
+        else:
+            feed.drafts_woken = True
+        self._see_to(feed)
+
+    def _see_to(self, feed: Feed) -> None:
+        """Have it read, where there is something to read."""
+        if feed.head is not None and not feed.is_read and (feed.woken or feed.drafts_woken):
+            feed.is_read = True
             task = asyncio.create_task(self._read(feed), name="feed")
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
     async def _read(self, feed: Feed) -> None:
         try:
-            while feed.woken:
-                feed.woken = False
-                await feed.read(self.read)
+            while feed.windows and (feed.woken or feed.drafts_woken):
+                if feed.woken:
+                    feed.woken = False
+                    await feed.read(self.read)
+                if feed.drafts_woken:
+                    feed.drafts_woken = False
+                    await feed.read_drafts(self._read_drafts, self.read)
+        except SessionNotFound:
+            feed.is_gone = True
+            feed.wake_streams()
         except LockstitchError as error:
-            # The next poll reads it again; where the session is gone its streams find that out by themselves.
+            # The next poll reads it again.
             _log.warning("a feed could not be read", reason=error.reason)
         finally:
-            feed.reading = False
+            feed.is_read = False
 
     async def _poll_forever(self) -> None:
         while True:
@@ -168,13 +208,15 @@ class Hub:
         feeds = {key: feed for key, feed in self._feeds.items() if feed.head is not None}
         if not feeds:
             return
-        versions = await self._log.versions([feed.ref for feed in feeds.values()])
+        found = await self._log.versions([feed.ref for feed in feeds.values()])
         for key, feed in feeds.items():
             # A session that is gone has no version, and its feed finds out.
-            if versions.get(key, _VERSION_MAX) > (feed.head or 0):
-                self._wake(key)
+            version, is_drafting = found.get(key, (_VERSION_MAX, False))
+            if version > (feed.head or 0):
+                self._wake(key, News.COMMIT)
+            if is_drafting or feed.drafts:
+                self._wake(key, News.DRAFT)
 
     def _wake_streams(self) -> None:
         for feed in self._feeds.values():
-            for window in feed.windows:
-                window.wake()
+            feed.wake_streams()

@@ -4,7 +4,7 @@ import asyncio
 import secrets
 import time
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,8 +17,9 @@ from lockstitch_server.errors import (
     StoreRestored,
     TokenExpired,
 )
-from lockstitch_server.model import Commit, MessageRole, SessionRef
+from lockstitch_server.model import Commit, MessageRole, Method, SessionRef
 from lockstitch_server.store.reader import Reader, SessionParts
+from lockstitch_server.subscribe.drafts import Drafted, Reading
 from lockstitch_server.subscribe.epoch import StoreEpoch
 from lockstitch_server.subscribe.feed import LiveCommit, Window
 from lockstitch_server.subscribe.hub import Hub
@@ -64,7 +65,7 @@ class GoingAway:
     reconnect_after: timedelta
 
 
-Event = Opened | LiveCommit | CaughtUp | FellBehind | Heartbeat | GoingAway
+Event = Opened | LiveCommit | Drafted | CaughtUp | FellBehind | Heartbeat | GoingAway
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Subscription:
     after_version: int
     store_epoch: str
     roles: frozenset[MessageRole]
-    """Only commits with messages of these roles; all where there is none."""
+    """Only commits with messages of these roles, and drafts of them; all where there is none."""
     heartbeat_interval: timedelta
     expires: float
     """When the caller's token ends, by the server's clock, in seconds."""
@@ -137,6 +138,8 @@ class _Stream:
         self._window = window
         self._woken = woken
         self._cursor = asked.after_version
+        self._drafts = Reading(asked.roles)
+        self._may_be_deleted = False
         self._alarm: asyncio.TimerHandle | None = None
         self.heard()
 
@@ -155,6 +158,7 @@ class _Stream:
         while not self._hub.draining:
             self._check()
             self._woken.clear()
+            await self._look_after_deletion()
             commits = self._window.take(self._cursor)
             behind = not commits and self._cursor < self._window.head
             if behind and present:
@@ -163,16 +167,16 @@ class _Stream:
             if behind:
                 commits = await self._read()
             if commits:
-                while commits and not self._hub.draining:
-                    event = self._passed(commits.popleft())
-                    if event is not None:
-                        yield event
+                for event in self._pass_all(commits):
+                    yield event
             elif behind:
                 # The log is there again when the database is.
                 await asyncio.sleep(min(_RETRY_SECONDS, self._patience()))
             elif not present:
                 present, self._window.overrun = True, False
                 yield CaughtUp(self._cursor)
+            elif (drafted := self._window.drafted(self._drafts, self._cursor)) is not None:
+                yield drafted
             else:
                 await self._pause()
             if self._silent_for_long():
@@ -191,10 +195,17 @@ class _Stream:
         self._alarm = None
         self._woken.set()
 
+    def _pass_all(self, commits: deque[LiveCommit]) -> Iterator[Event]:
+        while commits and not self._hub.draining:
+            event = self._passed(commits.popleft())
+            if event is not None:
+                yield event
+
     def _passed(self, live: LiveCommit) -> Event | None:
         """Pass a commit: give it, or say from time to time how far it goes without giving any."""
         self._check()
         self._cursor = live.commit.version
+        self._may_be_deleted = self._may_be_deleted or live.commit.method is Method.DELETE_SESSION
         if self._asked.shows(live.commit):
             return live
         return Heartbeat(self._cursor) if self._silent_for_long() else None
@@ -205,6 +216,20 @@ class _Stream:
             raise TokenExpired
         if self._epoch.value != self._opened_in:
             raise StoreRestored(self._epoch.value)
+        if self._window.is_gone:
+            raise SessionNotFound
+
+    async def _look_after_deletion(self) -> None:
+        """After a deletion, raise SessionNotFound unless it was taken back since."""
+        if not self._may_be_deleted:
+            return
+        try:
+            if not await self._hub.is_there(self._asked.ref):
+                raise SessionNotFound
+            self._may_be_deleted = False
+        except (DatabaseUnavailable, Overloaded):
+            await asyncio.sleep(min(_RETRY_SECONDS, self._patience()))
+            self._woken.set()
 
     async def _read(self) -> deque[LiveCommit]:
         try:

@@ -1,10 +1,11 @@
-"""Wake-ups: processes tell each other which sessions were committed to, gathered, on any bus."""
+"""Wake-ups: processes tell each other which sessions were committed to or are drafted in, gathered, on any bus."""
 
 import asyncio
 import contextlib
 import secrets
 from collections.abc import Callable
 from datetime import timedelta
+from enum import IntEnum
 from uuid import UUID
 
 import structlog
@@ -23,38 +24,47 @@ RECONNECT_INTERVAL = timedelta(milliseconds=200)
 FLUSH_MAX = timedelta(seconds=2)
 """How long stopping waits for the last announcements to be sent."""
 
-KEYS_MAX = 100_000
+NEWS_MAX = 100_000
 """How many announcements wait while the bus is lost; by then polls have found those that are let go."""
 
-_KEY_BYTES = 16
+_NEWS_BYTES = 17
+"""What there is, in a byte, and the session's key."""
+
 _SENDER_BYTES = 8
 _log = structlog.get_logger(__name__)
 
 
+class News(IntEnum):
+    """What there is to be read of a session: each is read by a statement of its own, and only where it is new."""
+
+    COMMIT = 0
+    DRAFT = 1
+
+
 class WakeUps:
-    """Announces this process's commits and hears those of others. Losing one costs a delay: the log is the truth."""
+    """Announces what this process stored, hears what others did. Losing one costs a delay: the store is the truth."""
 
     def __init__(self, bus: Bus) -> None:
         """Nothing is opened before `start`."""
         self._bus = bus
         self._sender = secrets.token_bytes(_SENDER_BYTES)
-        self._keys: set[SessionKey] = set()
+        self._news: set[tuple[News, SessionKey]] = set()
         self._some = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         # As if there had been one, so that the first failure is told, too.
         self._connected = True
         self._stopping = False
-        self._heard: Callable[[SessionKey], None] = lambda _: None
+        self._heard: Callable[[SessionKey, News], None] = lambda _, __: None
 
-    def start(self, heard: Callable[[SessionKey], None]) -> None:
+    def start(self, heard: Callable[[SessionKey, News], None]) -> None:
         """Begin; `heard` is called in the event loop for each session that another process announced."""
         self._heard = heard
         self._task = asyncio.create_task(self._run(), name="wake-ups")
 
-    def announce(self, key: SessionKey) -> None:
-        """Say soon that a session was committed to, once however often that is meanwhile. Never waits."""
-        if len(self._keys) < KEYS_MAX:
-            self._keys.add(key)
+    def announce(self, key: SessionKey, news: News) -> None:
+        """Say soon that there is something of a session, once however often that is meanwhile. Never waits."""
+        if len(self._news) < NEWS_MAX:
+            self._news.add((news, key))
         self._some.set()
 
     async def stop(self) -> None:
@@ -85,7 +95,7 @@ class WakeUps:
         """Send what is announced, and a ping where nothing is, until nothing will be announced any more."""
         while True:
             await self._send()
-            if self._stopping and not self._keys:
+            if self._stopping and not self._news:
                 return
             await asyncio.sleep(INTERVAL.total_seconds())
             with contextlib.suppress(TimeoutError):
@@ -93,20 +103,24 @@ class WakeUps:
                     await self._some.wait()
 
     async def _send(self) -> None:
-        """Send what waits: who sends, then the keys. An empty payload shows that the bus is there."""
+        """Send what waits: who sends, then the news. An empty payload shows that the bus is there."""
         self._some.clear()
-        keys, self._keys = sorted(self._keys), set()
-        step = (self._bus.payload_bytes_max - _SENDER_BYTES) // _KEY_BYTES
-        for start in range(0, max(len(keys), 1), step):
-            payload = self._sender + b"".join(key.bytes for key in keys[start : start + step])
+        waiting, self._news = sorted(self._news), set()
+        step = (self._bus.payload_bytes_max - _SENDER_BYTES) // _NEWS_BYTES
+        for start in range(0, max(len(waiting), 1), step):
+            sent = (bytes((news,)) + key.bytes for news, key in waiting[start : start + step])
+            payload = self._sender + b"".join(sent)
             try:
                 await self._bus.send(payload)
             except BaseException:
-                self._keys.update(keys[start:])
+                self._news.update(waiting[start:])
                 raise
 
     def _hear(self, payload: bytes) -> None:
         if payload[:_SENDER_BYTES] == self._sender:
             return
-        for start in range(_SENDER_BYTES, len(payload) - _KEY_BYTES + 1, _KEY_BYTES):
-            self._heard(SessionKey(UUID(bytes=payload[start : start + _KEY_BYTES])))
+        for start in range(_SENDER_BYTES, len(payload) - _NEWS_BYTES + 1, _NEWS_BYTES):
+            # Anybody who may connect can say anything: what is no news wakes nobody.
+            with contextlib.suppress(ValueError):
+                news = News(payload[start])
+                self._heard(SessionKey(UUID(bytes=payload[start + 1 : start + _NEWS_BYTES])), news)

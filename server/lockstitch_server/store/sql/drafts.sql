@@ -21,9 +21,9 @@ from lockstitch.get_draft_v1($1, $2, $3)
 
 -- name: list_drafts
 -- The drafts of a session, each behind what is known of it.
--- $1 tenant, $2 session_key, $3 requests, $4 offsets
+-- $1 tenant, $2 session_key, $3 requests, $4 offsets, $5 bytes_max
 select *
-from lockstitch.list_drafts_v1($1, $2, $3, $4)
+from lockstitch.list_drafts_v1($1, $2, $3, $4, $5)
 
 -- name: touch_session
 -- Says that a session is in use, without a commit.

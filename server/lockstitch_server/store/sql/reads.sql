@@ -100,7 +100,7 @@ select
 from lockstitch.store s
 
 -- name: session_versions
--- The versions of sessions, each tenant's under its own name.
+-- The versions of sessions, and whether something is drafted in them, each tenant's under its own name.
 -- $1 tenants, $2 session_keys
-select v.session_key, v.version
+select v.session_key, v.version, v.is_drafting
 from lockstitch.session_versions_v1($1, $2) as v
