@@ -12,6 +12,7 @@
 
 from lockstitch.client import Client
 from lockstitch.context import ContextBuilder
+from lockstitch.drafts import DraftHandle
 from lockstitch.errors import (
     AlreadyExists,
     BatchTooLarge,
@@ -41,7 +42,12 @@ from lockstitch.errors import (
     RequestIdReused,
     ResourceExhausted,
     RoleNotAllowed,
+    RunActive,
+    RunEnded,
+    RunFenced,
+    RunNotFound,
     SessionClosed,
+    SessionDeleted,
     SessionExists,
     SessionExpired,
     SessionFull,
@@ -64,9 +70,11 @@ from lockstitch.errors import (
 )
 from lockstitch.memory import merge_patch, replace, set_fields, set_keys, working_memory
 from lockstitch.messages import assistant, blob, call, developer, json_part, system, tool, user
-from lockstitch.session import UNCHANGED, SessionHandle
+from lockstitch.run_handle import RunHandle, run_end
+from lockstitch.session import SessionHandle
 from lockstitch.tool_calls import call_change, new_call, resource
 from lockstitch.wire import JsonText
+from lockstitch.writes import UNCHANGED
 
 __all__ = [
     "UNCHANGED",
@@ -81,6 +89,7 @@ __all__ = [
     "DataLoss",
     "DatabaseUnavailable",
     "DeadlineExceeded",
+    "DraftHandle",
     "Draining",
     "ExpectedVersionRequired",
     "FailedPrecondition",
@@ -101,7 +110,13 @@ __all__ = [
     "RequestIdReused",
     "ResourceExhausted",
     "RoleNotAllowed",
+    "RunActive",
+    "RunEnded",
+    "RunFenced",
+    "RunHandle",
+    "RunNotFound",
     "SessionClosed",
+    "SessionDeleted",
     "SessionExists",
     "SessionExpired",
     "SessionFull",
@@ -132,6 +147,7 @@ __all__ = [
     "new_call",
     "replace",
     "resource",
+    "run_end",
     "set_fields",
     "set_keys",
     "system",

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Self, TypeVar
 
+from lockstitch.administration import Administration
 from lockstitch.changes import new_request_id
 from lockstitch.connection import Endpoint, Tls
 from lockstitch.session import SessionHandle
 from lockstitch.transport import TokenSource, Transport
-from lockstitch.v1.admin_service_pb2 import GetServerInfoRequest, GetServerInfoResponse
 from lockstitch.v1.message_pb2 import Message
 from lockstitch.v1.session_pb2 import Session, SessionStatus
 from lockstitch.v1.session_service_pb2 import CreateSessionRequest, ListSessionsRequest
@@ -21,7 +21,7 @@ _TIMEOUT = timedelta(seconds=10)
 _T = TypeVar("_T")
 
 
-class Client:
+class Client(Administration):
     """Speaks to a lockstitch server, from any event loop and any thread.
 
         async with Client("127.0.0.1:50051", token=token) as client:
@@ -64,7 +64,7 @@ class Client:
         tls: Tls = None,
         timeout: timedelta = _TIMEOUT,
     ) -> None:
-        self._transport = Transport(Endpoint.of(target, tls), token=token, timeout=timeout)
+        super().__init__(Transport(Endpoint.of(target, tls), token=token, timeout=timeout))
 
     async def create(
         self,
@@ -129,8 +129,15 @@ class Client:
         )
         return SessionHandle(self._transport, response.session.session_id, response)
 
-    async def get(self, session_id: str, *, timeout: timedelta | None = None) -> SessionHandle:
+    async def get(
+        self, session_id: str, *, show_deleted: bool = False, timeout: timedelta | None = None
+    ) -> SessionHandle:
         """The handle of a session that is there, with its :attr:`~lockstitch.SessionHandle.info` read.
+
+        Args:
+            session_id: Which session.
+            show_deleted: Finds a deleted session too, until its ``purge_time``.
+            timeout: For all attempts together; None is the client's.
 
         Raises:
             SessionNotFound: There is none for this caller.
@@ -139,7 +146,7 @@ class Client:
             ``session = await client.get(session_id); print(session.info.title, session.version)``
         """
         session = self.session(session_id)
-        await session.get(timeout=timeout)
+        await session.get(show_deleted=show_deleted, timeout=timeout)
         return session
 
     def session(self, session_id: str) -> SessionHandle:
@@ -163,6 +170,7 @@ class Client:
         created_before: datetime | None = None,
         active_after: datetime | None = None,
         active_before: datetime | None = None,
+        show_deleted: bool = False,
         page_size: int = 0,
         timeout: timedelta | None = None,
     ) -> AsyncIterator[Session]:
@@ -175,6 +183,7 @@ class Client:
             labels: Only those that have all of these.
             created_after, created_before: Only those created from (inclusive) and before; with a time zone.
             active_after, active_before: Only those last used from (inclusive) and before; with a time zone.
+            show_deleted: Deleted sessions too, until their ``purge_time``.
             page_size: Sessions a page; 0 is 50, at most 1,000.
             timeout: Of each page; None is the client's.
 
@@ -191,6 +200,7 @@ class Client:
                 created_before=timestamp(created_before, field="created_before"),
                 active_after=timestamp(active_after, field="active_after"),
                 active_before=timestamp(active_before, field="active_before"),
+                show_deleted=show_deleted,
                 page_size=page_size,
             )
         while True:
@@ -200,14 +210,6 @@ class Client:
             if not page.next_page_token:
                 return
             request.page_token = page.next_page_token
-
-    async def server_info(self, *, timeout: timedelta | None = None) -> GetServerInfoResponse:
-        """What the server is and which limits it holds. For engines and admins.
-
-        Example:
-            ``print((await client.server_info()).limits.append_messages_max)``
-        """
-        return await self._transport.call(lambda to: to.admin.GetServerInfo, GetServerInfoRequest(), timeout=timeout)
 
     def run(self, awaitable: Awaitable[_T]) -> _T:
         """Waits for one of this client's calls, from code that is not async. Blocks the thread it is called in.

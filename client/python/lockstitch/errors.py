@@ -6,12 +6,11 @@
     ├── InvalidArgument      InvalidField · ExpectedVersionRequired · PageTokenInvalid · MessageTooLarge · BatchTooLarge
     ├── Unauthenticated      TokenMissing · TokenInvalid · TokenExpired
     ├── PermissionDenied     RoleNotAllowed
-    ├── NotFound             SessionNotFound · MessageNotFound · ToolCallNotFound
+    ├── NotFound             SessionNotFound · MessageNotFound · ToolCallNotFound · RunNotFound
     ├── AlreadyExists        SessionExists · MessageIdExists
     ├── Conflict             VersionConflict
-    ├── FailedPrecondition   SessionClosed · SessionExpired · ToolCallEnded · ToolCallStatusRefused · ToolCallAmbiguous
-    ·
-    │                        RequestIdReused
+    ├── FailedPrecondition   SessionClosed · SessionExpired · SessionDeleted · RunActive · RunFenced · RunEnded
+    │                        ToolCallEnded · ToolCallStatusRefused · ToolCallAmbiguous · RequestIdReused
     ├── OutOfRange           CursorAhead · StoreRestored
     ├── ResourceExhausted    SessionFull · SubscriptionLimit · SlowConsumer
     ├── Unavailable          Draining · Overloaded · DatabaseUnavailable · CommitOutcomeUnknown
@@ -29,7 +28,7 @@ base of its code, so ``except NotFound`` goes on catching what later servers add
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from types import MappingProxyType
 from typing import ClassVar, Self
@@ -176,6 +175,10 @@ class ToolCallNotFound(NotFound):
     """A result or change names a tool call that nobody made in this session."""
 
 
+class RunNotFound(NotFound):
+    """There is no such run in this session."""
+
+
 class AlreadyExists(LockstitchError):
     """The id that the caller chose is taken."""
 
@@ -234,6 +237,43 @@ class SessionExpired(FailedPrecondition):
     """The session's time has passed: restore it with a new life."""
 
 
+class SessionDeleted(FailedPrecondition):
+    """The session is deleted: undelete it first."""
+
+
+class RunActive(FailedPrecondition):
+    """A run is active on the session: wait for its end, join it, interrupt it, or cancel it."""
+
+    @property
+    def run_id(self) -> str:
+        """Which run."""
+        return self.metadata.get("run_id", "")
+
+    @property
+    def lease_expire_time(self) -> datetime | None:
+        """Until when its lease is live unless it is renewed, by the database's clock; None where nobody said."""
+        told = self.metadata.get("lease_expire_time", "")
+        return datetime.fromisoformat(told) if told else None
+
+
+class RunFenced(FailedPrecondition):
+    """The run is not its caller's any more: somebody took it over, interrupted it or ended it. Stop acting."""
+
+    @property
+    def run_id(self) -> str:
+        """Which run."""
+        return self.metadata.get("run_id", "")
+
+
+class RunEnded(FailedPrecondition):
+    """The run has ended."""
+
+    @property
+    def run_id(self) -> str:
+        """Which run."""
+        return self.metadata.get("run_id", "")
+
+
 class ToolCallEnded(FailedPrecondition):
     """The tool call has ended with another outcome, which stays."""
 
@@ -266,7 +306,7 @@ class CursorAhead(OutOfRange):
 
     @property
     def current_version(self) -> int:
-        """The session's version now."""
+        """The session's version now; 0 where it was a draft's text that lies ahead."""
         return self._number("current_version")
 
 

@@ -111,6 +111,6 @@ class SessionFollowing(SessionReads):
     def _follows(self, commit: Commit, subscription: Subscription) -> None:
         """Notes a commit as seen."""
         if subscription.is_whole:
-            self.version = max(self.version, commit.version)
+            self._saw_version(commit.version)
         if commit.HasField("session"):
             self._note(commit.session)

@@ -55,6 +55,7 @@ class MessageChanges(SessionChanges):
                 request_id=request_id,
                 session_id=self.session_id,
                 expected_version=expected_version,
+                fence=self._fence,
                 replacement=replacement,
                 erase_history=erase_history,
             )
@@ -62,7 +63,7 @@ class MessageChanges(SessionChanges):
             request.last = last
         if from_seq is not None:
             request.from_seq = from_seq
-        response = await self._transport.call(
+        response = await self._call(
             lambda to: to.sessions.RemoveMessages, request, timeout=timeout, request_id=request_id
         )
         self._made(response.receipt, expected_version)
@@ -100,11 +101,12 @@ class MessageChanges(SessionChanges):
                 request_id=request_id,
                 session_id=self.session_id,
                 expected_version=expected_version,
+                fence=self._fence,
                 message_id=message_id,
                 message=message,
                 erase_history=erase_history,
             )
-        response = await self._transport.call(
+        response = await self._call(
             lambda to: to.sessions.UpdateMessage, request, timeout=timeout, request_id=request_id
         )
         self._made(response.receipt, expected_version)

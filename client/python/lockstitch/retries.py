@@ -7,6 +7,7 @@ from random import SystemRandom
 
 import grpc
 
+from lockstitch.errors import LockstitchError
 from lockstitch.service_config import (
     BACKOFF_MULTIPLIER,
     INITIAL_BACKOFF_SECONDS,
@@ -21,6 +22,7 @@ RESUME_SECONDS_MAX = 5.0
 _JITTER = 0.2
 _RESUME_JITTER = 0.8
 _NONE = timedelta()
+_CUT = {grpc.StatusCode.CANCELLED, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}
 _random = SystemRandom()
 
 
@@ -48,6 +50,11 @@ class RetryBudget:
 def is_retryable(code: grpc.StatusCode) -> bool:
     """Whether a failure of this code may be retried. COMMIT_OUTCOME_UNKNOWN is UNAVAILABLE too: the same id tells."""
     return code is grpc.StatusCode.UNAVAILABLE
+
+
+def is_cut(error: LockstitchError) -> bool:
+    """Whether a stream failed as a cut connection can make it, beside UNAVAILABLE: no server of ours gave a reason."""
+    return not error.reason and error.code in _CUT
 
 
 def waits() -> Iterator[float]:

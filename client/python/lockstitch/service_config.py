@@ -37,8 +37,8 @@ or is drowning is not called again and again by everybody.
 TOKEN_RATIO = 0.1
 """What one success gives back to the budget: under lasting trouble retries add at most a tenth to the load."""
 
-SERVICES = ("lockstitch.v1.SessionService", "lockstitch.v1.AdminService")
-"""The services whose calls may be retried: all of them, since every change carries a request_id."""
+SERVICES = ("lockstitch.v1.SessionService", "lockstitch.v1.RunService", "lockstitch.v1.AdminService")
+"""The services whose calls may be retried: all of them, since every change carries a request_id or may be repeated."""
 
 SERVICE_CONFIG = json.dumps(
     {

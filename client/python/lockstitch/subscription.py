@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Self
 
-import grpc
-
 from lockstitch import retries
 from lockstitch.errors import Cancelled, LockstitchError, SlowConsumer, SubscriptionLimit, TokenExpired, Unavailable
 from lockstitch.streams import Stream
@@ -18,9 +16,6 @@ SILENT_INTERVALS = 2.5
 
 REFUSALS_MAX = 3
 """How many attempts in a row may end before their first frame, for a reason that a further one may or may not mend."""
-
-_CUT = {grpc.StatusCode.CANCELLED, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}
-"""How a cut connection can end a stream, beside UNAVAILABLE, where no server of ours gave a reason."""
 
 
 class Subscription:
@@ -122,7 +117,7 @@ class Subscription:
         if isinstance(error, SubscriptionLimit):
             # The place may be taken by our own stream, of which the server does not know yet that it is dead.
             return self._was_open
-        if isinstance(error, TokenExpired) or (not error.reason and error.code in _CUT):
+        if isinstance(error, TokenExpired) or retries.is_cut(error):
             self._refusals += 1
             return self._refusals < REFUSALS_MAX
         return False

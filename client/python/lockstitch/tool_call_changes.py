@@ -56,12 +56,13 @@ class ToolCallChanges(SessionChanges):
                 request_id=request_id,
                 session_id=self.session_id,
                 expected_version=expected_version,
+                fence=self._fence,
                 status=status,
                 approval=approval,
                 resources=resources,
             )
             _name_call(request, call_id, tool_call_id)
-        response = await self._transport.call(
+        response = await self._call(
             lambda to: to.sessions.UpdateToolCall, request, timeout=timeout, request_id=request_id
         )
         self._made(response.receipt, expected_version)
@@ -103,13 +104,14 @@ class ToolCallChanges(SessionChanges):
                 request_id=request_id,
                 session_id=self.session_id,
                 expected_version=expected_version,
+                fence=self._fence,
                 status=status,
                 result_json=result_json(result),
                 error=error,
                 resources=resources,
             )
             _name_call(request, call_id, tool_call_id)
-        response = await self._transport.call(
+        response = await self._call(
             lambda to: to.sessions.CompleteToolCall, request, timeout=timeout, request_id=request_id
         )
         self._made(response.receipt, expected_version)

@@ -18,6 +18,7 @@ from lockstitch.connection import Connection, Endpoint
 from lockstitch.errors import Cancelled, InvalidField
 from lockstitch.failures import error_of, pushback
 from lockstitch.streams import Stream, StreamCall, is_cancelled
+from lockstitch.uploads import Upload, UploadCall
 
 TokenSource = str | Callable[[], str | Awaitable[str]]
 """A token, or a callable (plain or async) that gives one."""
@@ -44,6 +45,12 @@ class StreamRpc(Protocol[_Request_contra, _Response_co]):
     """A server-streaming method of a stub."""
 
     def __call__(self, request: _Request_contra, /, *, metadata: _Headers) -> StreamCall[_Response_co]: ...
+
+
+class UploadRpc(Protocol[_Request_contra, _Response_co]):
+    """A client-streaming method of a stub."""
+
+    def __call__(self, *, metadata: _Headers) -> UploadCall[_Request_contra, _Response_co]: ...
 
 
 class Transport:
@@ -96,6 +103,21 @@ class Transport:
         connection, is_near = self._route()
         call = await self._on(connection, self._opened(connection, rpc, request), is_near=is_near)
         return Stream(connection, call, None if is_near else self._on)
+
+    async def upload(
+        self, rpc: Callable[[Connection], UploadRpc[_Request, _Response]], *, request_id: str
+    ) -> Upload[_Request, _Response]:
+        """Opens a client stream with a fresh token: one attempt, whose failure shows when it is written to."""
+        connection, is_near = self._route()
+        call = await self._on(connection, self._upload(connection, rpc), is_near=is_near)
+        return Upload(connection, call, None if is_near else self._on, request_id=request_id)
+
+    def may_go_on(self, *, is_answered: bool) -> bool:
+        """Counts an attempt of a stream in the budget of retries. False where that allows no further one."""
+        if is_answered:
+            self._budget.succeeded()
+            return True
+        return self._budget.failed()
 
     def run(self, awaitable: Awaitable[_T]) -> _T:
         """Waits for an awaitable in this thread, while the background loop runs it."""
@@ -163,6 +185,13 @@ class Transport:
         self._refuse_closed()
         headers = self._headers or await self._fresh_headers()
         return rpc(connection)(request, metadata=headers)
+
+    async def _upload(
+        self, connection: Connection, rpc: Callable[[Connection], UploadRpc[_Request, _Response]]
+    ) -> UploadCall[_Request, _Response]:
+        self._refuse_closed()
+        headers = self._headers or await self._fresh_headers()
+        return rpc(connection)(metadata=headers)
 
     async def _attempts(
         self,

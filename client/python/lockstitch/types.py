@@ -16,21 +16,25 @@ from lockstitch.v1.message_pb2 import (
     ToolResultPart,
     Usage,
 )
+from lockstitch.v1.run_pb2 import Fence, Run, RunEnd, RunStatus
+from lockstitch.v1.run_service_pb2 import CancelRunResponse, FinishRunResponse
 from lockstitch.v1.session_pb2 import Session, SessionStatus
 from lockstitch.v1.session_service_pb2 import (
     CloseSessionResponse,
     CompleteToolCallResponse,
     CreateIfMissing,
+    DeleteSessionResponse,
     GetContextResponse,
     GetSessionResponse,
     RemoveMessagesResponse,
     RestoreSessionResponse,
+    UndeleteSessionResponse,
     UpdateMemoryResponse,
     UpdateMessageResponse,
     UpdateSessionResponse,
     UpdateToolCallResponse,
 )
-from lockstitch.v1.subscription_pb2 import SubscribeResponse
+from lockstitch.v1.subscription_pb2 import Draft, SubscribeResponse
 from lockstitch.v1.tool_call_pb2 import Approval, Resource, ToolCall, ToolCallChange, ToolCallStatus
 from lockstitch.v1.working_memory_pb2 import MemoryChange, MemoryKeys, MemorySet, WorkingMemory
 
@@ -38,13 +42,18 @@ __all__ = [
     "Approval",
     "Blob",
     "CallerRole",
+    "CancelRunResponse",
     "CloseSessionResponse",
     "Commit",
     "CommitReceipt",
     "CompleteToolCallResponse",
     "CreateIfMissing",
+    "DeleteSessionResponse",
+    "Draft",
     "Durability",
     "ErrorReason",
+    "Fence",
+    "FinishRunResponse",
     "GetContextResponse",
     "GetServerInfoResponse",
     "GetSessionResponse",
@@ -60,6 +69,9 @@ __all__ = [
     "Resource",
     "RestoreSessionResponse",
     "Role",
+    "Run",
+    "RunEnd",
+    "RunStatus",
     "SeqRange",
     "Session",
     "SessionStatus",
@@ -69,6 +81,7 @@ __all__ = [
     "ToolCallPart",
     "ToolCallStatus",
     "ToolResultPart",
+    "UndeleteSessionResponse",
     "UpdateMemoryResponse",
     "UpdateMessageResponse",
     "UpdateSessionResponse",

@@ -90,9 +90,9 @@ class RunServiceServicer(object):
 
     def RenewRun(self, request, context):
         """Renews a run's lease. Makes no commit and moves no version; may be repeated at will. A lease that ran out is renewed as long as
-        nobody took over.
+        nobody took over and the session did not expire.
 
-        Errors: RUN_NOT_FOUND, RUN_FENCED, RUN_ENDED.
+        Errors: RUN_NOT_FOUND, RUN_FENCED, RUN_ENDED, SESSION_EXPIRED.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -29,9 +29,9 @@ class RunServiceStub:
     """
     RenewRun: _aio.UnaryUnaryMultiCallable[_run_service_pb2.RenewRunRequest, _run_service_pb2.RenewRunResponse]
     """Renews a run's lease. Makes no commit and moves no version; may be repeated at will. A lease that ran out is renewed as long as
-    nobody took over.
+    nobody took over and the session did not expire.
 
-    Errors: RUN_NOT_FOUND, RUN_FENCED, RUN_ENDED.
+    Errors: RUN_NOT_FOUND, RUN_FENCED, RUN_ENDED, SESSION_EXPIRED.
     """
     CancelRun: _aio.UnaryUnaryMultiCallable[_run_service_pb2.CancelRunRequest, _run_service_pb2.CancelRunResponse]
     """Asks a run to end: its holder reads `cancel_requested` when it renews. With `now` the run ends at once, as CANCELLED: its holder is
@@ -84,9 +84,9 @@ class RunServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_run_service_pb2.RenewRunRequest, _abc.Awaitable[_run_service_pb2.RenewRunResponse]],
     ) -> _abc.Awaitable[_run_service_pb2.RenewRunResponse]:
         """Renews a run's lease. Makes no commit and moves no version; may be repeated at will. A lease that ran out is renewed as long as
-        nobody took over.
+        nobody took over and the session did not expire.
 
-        Errors: RUN_NOT_FOUND, RUN_FENCED, RUN_ENDED.
+        Errors: RUN_NOT_FOUND, RUN_FENCED, RUN_ENDED, SESSION_EXPIRED.
         """
 
     @_abc_1.abstractmethod
