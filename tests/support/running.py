@@ -38,9 +38,9 @@ async def version_of(engine: Rpc, session_id: str) -> int:
     return int((await engine.GetSession(session_id=session_id)).session.version)
 
 
-def fence_of(run: run_pb2.Run, **other: Any) -> run_pb2.Fence:
+def fence_of(run: run_pb2.Run, *, run_id: str = "", token: int = 0) -> run_pb2.Fence:
     """Give the fence of a run, or one that differs from it."""
-    return run_pb2.Fence(**{"run_id": run.run_id, "fencing_token": run.fencing_token} | other)
+    return run_pb2.Fence(run_id=run_id or run.run_id, fencing_token=token or run.fencing_token)
 
 
 async def drafted(engine: Rpc, **fields: Any) -> Any:
@@ -55,8 +55,8 @@ def _sent(name: str) -> Callable[..., Awaitable[Any]]:
     async def send(engine: Rpc, session_id: str, fence: run_pb2.Fence) -> Any:
         request = CHANGES[name].on(session_id)
         request.fence.CopyFrom(fence)
-        if name.startswith("UpdateMemory, a run's"):
-            request.run_id = fence.run_id
+        if name == "UpdateMemory, a run's":
+            request.run_id = "new"
         return await engine.send(request)
 
     return send
@@ -73,4 +73,6 @@ async def _draft(engine: Rpc, session_id: str, fence: run_pb2.Fence) -> Any:
 UNDER_A_FENCE: dict[str, Callable[..., Awaitable[Any]]] = {
     name: _sent(name) for name in CHANGES if "fence" in CHANGES[name].request.DESCRIPTOR.fields_by_name
 } | {"RenewRun": _renew, "StreamDraft": _draft}
-"""Every call that has a fence, of each kind there is: `await UNDER_A_FENCE[name](engine, session_id, fence)`."""
+"""Every call that has a fence, of each kind there is: `await UNDER_A_FENCE[name](engine, session_id, fence)`.
+
+The memory that is a run's own is that of the run "new"."""
