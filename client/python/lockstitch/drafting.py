@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 class Drafting:
     """Sends text as it is added, over as many streams as it takes, each from the beginning.
 
-    The server passes over what it has. The request_id of the first step makes one draft, and one commit, of all streams.
+    The server passes over what it has. The request_id of the first step makes one draft, and one commit, of all.
     """
 
     def __init__(self, transport: Transport, first: StreamDraftRequest, *, timeout: timedelta | None) -> None:

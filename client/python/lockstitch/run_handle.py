@@ -82,6 +82,11 @@ class RunHandle(SessionWrites, ToolCallChanges, MessageChanges, SessionDrafts):
         return self._is_joined
 
     @property
+    def is_lost(self) -> bool:
+        """Whether it is known to be over, by somebody else: what was begun under it, such as a tool, should stop."""
+        return self._lease.loss is not None
+
+    @property
     def cancel_requested(self) -> bool:
         """Whether somebody asked it to end, as the last renewal told."""
         return self._lease.run.cancel_requested
