@@ -1,6 +1,7 @@
 """Text is seen while it is generated: on every server, from its beginning, and never behind its commit."""
 
 import asyncio
+from typing import Any
 
 from factories import ASSISTANT, TOOL, USER, fresh, texts_of
 from support.drafts import Drafting, drafts_of, hash_of
@@ -15,9 +16,9 @@ WIDE = "\U0001f600"  # four bytes a character
 SMALL_WINDOW = (("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 64 * 1024))
 
 
-def drafting(stage: Stage, session_id: str, *, server: int = 0, **fields: object) -> Drafting:
+def drafting(stage: Stage, session_id: str, *, server: int = 0, **fields: Any) -> Drafting:
     """Begin to write on one of the servers."""
-    return Drafting(stage.caller(stage.servers[server].target), session_id, **fields)  # type: ignore[arg-type]
+    return Drafting(stage.caller(stage.servers[server].target), session_id, **fields)
 
 
 async def shown(reader: Reader, draft_id: str, text: str) -> None:
@@ -25,7 +26,7 @@ async def shown(reader: Reader, draft_id: str, text: str) -> None:
     await reader.until(lambda: drafts_of(reader.stream).get(draft_id) == text, f"{draft_id} as far as {text[-20:]!r}")
 
 
-async def followed(stage: Stage, session_id: str, **asked: object) -> list[Reader]:
+async def followed(stage: Stage, session_id: str, **asked: Any) -> list[Reader]:
     """A reader at each server, in the present."""
     readers = [await stage.follow(session_id, targets=[server.target], **asked) for server in stage.servers]
     for reader in readers:

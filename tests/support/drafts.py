@@ -50,7 +50,8 @@ class Drafting:
     async def ended(self) -> commit_pb2.CommitReceipt:
         """Wait for the call's end."""
         async with asyncio.timeout(30):
-            return (await self._call).receipt
+            receipt: commit_pb2.CommitReceipt = (await self._call).receipt
+            return receipt
 
     @property
     def is_over(self) -> bool:

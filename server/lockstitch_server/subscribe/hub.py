@@ -10,7 +10,7 @@ from uuid import UUID
 import structlog
 
 from lockstitch_server.errors import LockstitchError, SessionNotFound
-from lockstitch_server.model import Commit, DraftPiece, SessionKey, SessionRef
+from lockstitch_server.model import Commit, DraftPiece, SessionKey, SessionRef, SessionStatus
 from lockstitch_server.store.drafts import DraftPage, DraftStore
 from lockstitch_server.store.log import Log
 from lockstitch_server.store.reader import Reader, SessionParts
@@ -140,10 +140,13 @@ class Hub:
             raise SessionNotFound
         return page.commits
 
-    async def is_there(self, ref: SessionRef) -> bool:
-        """Whether a session is there for a subscriber still."""
+    async def is_over(self, ref: SessionRef, version: int) -> bool:
+        """Whether a session is deleted, and no commit comes behind a version until that is taken back."""
         async with self._readers:
-            return await self._reader.get_session(ref, SessionParts()) is not None
+            view = await self._reader.get_session(ref, SessionParts(show_deleted=True))
+        if view is None:
+            return True
+        return view.session.status is SessionStatus.DELETED and view.session.version <= version
 
     async def _read_drafts(self, ref: SessionRef, known: Mapping[UUID, int]) -> DraftPage:
         async with self._readers:

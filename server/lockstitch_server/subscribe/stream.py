@@ -220,11 +220,11 @@ class _Stream:
             raise SessionNotFound
 
     async def _look_after_deletion(self) -> None:
-        """After a deletion, raise SessionNotFound unless it was taken back since."""
+        """After a deletion, raise SessionNotFound where it is the last that happened."""
         if not self._may_be_deleted:
             return
         try:
-            if not await self._hub.is_there(self._asked.ref):
+            if await self._hub.is_over(self._asked.ref, self._cursor):
                 raise SessionNotFound
             self._may_be_deleted = False
         except (DatabaseUnavailable, Overloaded):
