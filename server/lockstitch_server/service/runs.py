@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from lockstitch_server.errors import RunEnded, RunFenced, RunNotFound, SessionNotFound
+from lockstitch_server.errors import RunEnded, RunFenced, RunNotFound, SessionExpired, SessionNotFound
 from lockstitch_server.model import Change, Content, Fence, NewRun, Receipt, Run, RunEnd, RunStatus, SessionRef
 from lockstitch_server.service import outcomes
 from lockstitch_server.service.paging import Page, PageRequest, Paging
@@ -41,6 +41,8 @@ class Runs:
         match outcome:
             case "session_not_found":
                 raise SessionNotFound
+            case "session_expired":
+                raise SessionExpired
             case "run_not_found":
                 raise RunNotFound
             case "run_ended":
