@@ -21,8 +21,8 @@ MINUTES = 60 * 24 * 60
 # - its labels: env prod or dev, a team of 100, a ticket for each 20,000th.
 SEED = """
 insert into lockstitch.sessions (
-    session_key, create_time, version, last_seq, memory_version, fencing_token, update_time, last_activity_time, message_count,
-    memory_bytes, activity_minute, status, expire_time, idle_ttl, tenant_id, user_id, session_id, agent
+    session_key, create_time, version, last_seq, memory_version, fencing_token, update_time, last_activity_time,
+    message_count, memory_bytes, activity_minute, status, expire_time, idle_ttl, tenant_id, user_id, session_id, agent
 )
 select
     encode(
