@@ -60,6 +60,7 @@ class Stage:
     server: ServerProcess
     client: Client
     echo: Echo
+    echo_target: str
     database: Database
 
     @property
@@ -94,7 +95,7 @@ async def made_stage() -> AsyncIterator[Stage]:
                     Client(server.target, token=token, timeout=CALL_TIMEOUT) as client,
                     looked_at(folder / "data") as database,
                 ):
-                    yield Stage(server, client, echo, database)
+                    yield Stage(server, client, echo, echo_target, database)
                 await echo.close()
         finally:
             server.stop()

@@ -10,6 +10,7 @@
 -- include: functions/ledger_write_v1.sql
 -- include: functions/message_removal_v1.sql
 -- include: functions/runs_v1.sql
+-- include: functions/run_renewals_v1.sql
 -- include: functions/drafts_v1.sql
 -- include: functions/purge_v1.sql
 -- include: functions/commit_v1.sql

@@ -8,6 +8,7 @@ from lockstitch_server.model import Change, Commit, Fence, NewRun, Run, RunEnd, 
 from lockstitch_server.store import rows
 from lockstitch_server.store.changing import Statements, head, report_of
 from lockstitch_server.store.reading import Reading
+from lockstitch_server.store.renewals import Renewals
 from lockstitch_server.store.results import ChangeReport
 
 FINISH, ASK, CANCEL_NOW = 1, 2, 3
@@ -35,6 +36,7 @@ class RunStore:
     ) -> None:
         """`committed` is told of each commit; a lapsed run is looked at after `run_grace`."""
         self._statements = statements
+        self._renewals = Renewals(statements)
         self._reading = reading
         self._run_grace = run_grace
         self._committed = committed
@@ -81,17 +83,7 @@ class RunStore:
 
     async def renew(self, ref: SessionRef, fence: Fence, lease: timedelta) -> tuple[str, Run | None]:
         """Renew a lease; gives what became of it, and the run."""
-        row = await self._statements.one(
-            "renew_run",
-            ref.tenant_id,
-            ref.key,
-            ref.session_id,
-            ref.owner,
-            fence.run_id,
-            fence.fencing_token,
-            lease,
-        )
-        return row["r_outcome"], None if row["run_id"] is None else rows.run(row, ref.session_id)
+        return await self._renewals.renew(ref, fence, lease)
 
     async def list(self, ref: SessionRef, shown: RunFilter, *, limit: int) -> tuple[Run, ...] | None:
         """Give up to `limit` runs, the newest first; None where there is no session."""

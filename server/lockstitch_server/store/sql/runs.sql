@@ -24,14 +24,11 @@ from lockstitch.change_run_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
 left join lateral lockstitch.runs_by_id_v1($1, $2, array[c.r_run_id]) as r
     on c.r_outcome in ('committed', 'replayed', 'unchanged')
 
--- name: renew_run
--- Renews the lease of a run and gives the run as it is then.
--- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 run_id, $6 fencing_token, $7 lease
-select
-    c.*,
-    r.*
-from lockstitch.renew_run_v1($1, $2, $3, $4, $5, $6, $7) as c
-left join lateral lockstitch.runs_by_id_v1($1, $2, array[$5]) as r on c.r_outcome = 'renewed'
+-- name: renew_runs
+-- Renews leases of runs of any tenants and gives each run as it is then.
+-- $1 tenants, $2 session_keys, $3 session_ids, $4 run_ids, $5 fencing_tokens, $6 leases
+select *
+from lockstitch.renew_runs_v1($1, $2, $3, $4, $5, $6)
 
 -- name: run_memory
 -- A run's own memory, now or as it was after a commit.

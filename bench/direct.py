@@ -1,0 +1,62 @@
+"""Calls by the generated stubs alone, for measures of single methods: nothing of the client costs on either side."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import grpc.aio
+
+from lockstitch.v1.run_pb2 import Fence
+from lockstitch.v1.run_service_pb2 import StartRunRequest
+from lockstitch.v1.run_service_pb2_grpc import RunServiceStub
+from lockstitch.v1.session_service_pb2 import AppendRequest, CreateSessionRequest
+from lockstitch.v1.session_service_pb2_grpc import SessionServiceStub
+from stage import Stage, message
+
+Metadata = tuple[tuple[str, str], ...]
+
+TIMEOUT = 30.0
+"""Callers have deadlines; a server gives one to those that have none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """The stubs of one server, and who calls."""
+
+    sessions: SessionServiceStub
+    runs: RunServiceStub
+    metadata: Metadata
+
+    async def create(self, name: str) -> str:
+        """Make an empty session under a name of its own."""
+        request = CreateSessionRequest(request_id=name, session_id=name, user_id="bench")
+        return (await self.sessions.CreateSession(request, metadata=self.metadata, timeout=TIMEOUT)).session.session_id
+
+    async def start_run(self, session_id: str) -> Fence:
+        """Start a run, and give its fence."""
+        request = StartRunRequest(request_id="run", session_id=session_id, lease={"seconds": 3600})
+        run = (await self.runs.StartRun(request, metadata=self.metadata, timeout=TIMEOUT)).run
+        return Fence(run_id=run.run_id, fencing_token=run.fencing_token)
+
+    async def append(self, session_id: str, request_id: str, fence: Fence | None = None) -> object:
+        """Append the message that every append stores."""
+        request = AppendRequest(request_id=request_id, session_id=session_id, messages=[message()], fence=fence)
+        return await self.sessions.Append(request, metadata=self.metadata, timeout=TIMEOUT)
+
+
+@asynccontextmanager
+async def direct(target: str, token: str) -> AsyncIterator[Direct]:
+    """Connect, on one channel."""
+    async with grpc.aio.insecure_channel(target) as channel:
+        yield Direct(
+            sessions=SessionServiceStub(channel),
+            runs=RunServiceStub(channel),
+            metadata=(("authorization", f"Bearer {token}"),),
+        )
+
+
+@asynccontextmanager
+async def engine(stage: Stage) -> AsyncIterator[Direct]:
+    """Connect to the stage's server as an engine."""
+    async with direct(stage.server.target, stage.server.token(tenant="bench", user="bench", role="engine")) as made:
+        yield made
