@@ -9,8 +9,10 @@ import pytest
 
 from factories import AWAITING_APPROVAL, INTERRUPTED, PENDING, RUNNING, SUCCEEDED, called, said
 from lockstitch.v1.run_pb2 import Run
+from lockstitch.v1.session_pb2 import SESSION_STATUS_ACTIVE, SESSION_STATUS_EXPIRED
 from lockstitch_server.server_process import ServerProcess
 from support import holder
+from support.databases import Database
 from support.rpc import As, Create, Refusal, Rpc, outcome, refusal
 from support.running import (
     CANCELLED,
@@ -232,3 +234,27 @@ async def test_renewing_is_no_commit_and_no_activity(engine: Rpc, create: Create
         assert renewed == run
     assert (await engine.GetSession(session_id=session_id)).session == before
     assert len((await engine.ListCommits(session_id=session_id)).commits) == before.version
+
+
+async def test_a_session_that_was_idle_without_its_lease_is_not_renewed_back_to_life(
+    engines: tuple[Rpc, Rpc], create: Create, lapse: Lapse, shared_database: Database, tenant: str
+) -> None:
+    session_id = await create(idle_ttl={"seconds": 3600})
+    run = await started(engines[0], session_id)
+    await shared_database.as_superuser(
+        "update lockstitch.sessions set last_activity_time = last_activity_time - interval '1 h' where tenant_id = $1",
+        tenant,
+    )
+    assert (await engines[0].GetSession(session_id=session_id)).session.status == SESSION_STATUS_ACTIVE
+    await engines[0].RenewRun(session_id=session_id, fence=fence_of(run))
+    await lapse(session_id)
+    for engine in engines:
+        refused = await refusal(engine.RenewRun(session_id=session_id, fence=fence_of(run)))
+        assert refused.reason == "SESSION_EXPIRED"
+        assert (await refusal(engine.StartRun(session_id=session_id))).reason == "SESSION_EXPIRED"
+        assert (await engine.GetSession(session_id=session_id)).session.status == SESSION_STATUS_EXPIRED
+    # With a new life its run goes on, since nobody took over.
+    await engines[0].RestoreSession(session_id=session_id, ttl={"seconds": 3600})
+    renewed = (await engines[1].RenewRun(session_id=session_id, fence=fence_of(run))).run
+    assert (renewed.run_id, renewed.fencing_token) == (run.run_id, run.fencing_token)
+    await engines[1].Append(session_id=session_id, fence=fence_of(run), messages=[said("on")])
