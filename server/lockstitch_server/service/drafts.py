@@ -27,6 +27,12 @@ End = Callable[[Draft | None], tuple[Change, Content]]
 """What a draft becomes, given what is stored of it; None where it was committed before."""
 
 
+def text_too_large(bytes_max: int) -> MessageTooLarge:
+    """The error of a draft whose text is too large."""
+    sentence, metadata = f"The draft would be larger than {bytes_max} bytes.", {"limit_bytes": str(bytes_max)}
+    return MessageTooLarge(sentence, field="text", metadata=metadata)
+
+
 @dataclass(slots=True)
 class _Touch:
     """When a session that expires unused is to be told next that it is in use."""
@@ -63,8 +69,8 @@ class Drafts:
     def drain(self) -> None:
         """Have every caller go on elsewhere."""
         self._is_draining = True
-        for reading in self._reading:
-            reading.reschedule(0)
+        for reading in list(self._reading):
+            self._stop_reading(reading)
 
     async def write(self, change: Change, new: NewDraft, texts: AsyncIterator[DraftText], end: End) -> Receipt:
         """Take a draft's text to its end, and make its commit.
@@ -75,7 +81,7 @@ class Drafts:
         is_replay = opened.report.outcome == "replayed"
         reading = asyncio.timeout(None)
         draft = OpenDraft(
-            gone=lambda: reading.reschedule(0),
+            gone=lambda: self._stop_reading(reading),
             tenant_id=change.session.tenant_id,
             key=change.session.key,
             piece=DraftPiece(
@@ -120,9 +126,9 @@ class Drafts:
     ) -> None:
         try:
             async with reading:
-                self._reading.add(reading)
                 if self._is_draining:
                     raise Draining
+                self._reading.add(reading)
                 async for step in texts:
                     if is_replay:
                         continue
@@ -130,6 +136,8 @@ class Drafts:
                     await draft.room()
                     if touch.is_due():
                         await self._store.touch(change.session)
+                # What follows is not stopped.
+                self._reading.discard(reading)
         except TimeoutError:
             if not reading.expired():
                 raise
@@ -139,6 +147,12 @@ class Drafts:
             raise Draining from None
         finally:
             self._reading.discard(reading)
+
+    def _stop_reading(self, reading: asyncio.Timeout) -> None:
+        """Have a caller read no further; once, and not when it has read all."""
+        if reading in self._reading:
+            self._reading.discard(reading)
+            reading.reschedule(0)
 
     def _take(self, draft: OpenDraft, step: DraftText) -> None:
         if draft.failure is not None:
@@ -150,9 +164,7 @@ class Drafts:
             # What was received is other text than what is sent again.
             raise InvalidField("offset", f"{step.offset}: what is stored ends within a character of the text")
         if draft.received + len(text) > self._text_bytes_max:
-            sentence = f"The draft would be larger than {self._text_bytes_max} bytes."
-            metadata = {"limit_bytes": str(self._text_bytes_max)}
-            raise MessageTooLarge(sentence, field="text", metadata=metadata)
+            raise text_too_large(self._text_bytes_max)
         if text or not step.text:
             self._writing.receive(draft, text)
 
