@@ -80,6 +80,6 @@ class AdminServicer(admin_service_pb2_grpc.AdminServiceServicer):
             self._requests.request_id(request.request_id)
         most = self._requests.settings.id_characters_max
         user_id = checks.identifier(request.user_id, "user_id", most)
-        request_hash = ids.request_id_hash(request.request_id or f"erase {user_id}")
+        request_hash = ids.request_id_hash(request.request_id or "server:erase")
         erased = await self._erasure.erase_user(principal, user_id, request_hash)
         return pb.EraseUserResponse(sessions_purged=erased.purged, sessions_remaining=erased.remaining)
