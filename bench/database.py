@@ -8,6 +8,35 @@ import asyncpg
 
 from lockstitch_server.embedded import running_urls
 
+_EXPIRED = """
+with made as (
+    insert into lockstitch.sessions (
+        session_key, create_time, version, last_seq, memory_version, fencing_token, update_time, last_activity_time,
+        message_count, memory_bytes, activity_minute, status, expire_time, tenant_id, user_id, session_id, agent
+    )
+    select gen_random_uuid(), now(), 1, 0, 0, 0, now(), now(), 0, 0, lockstitch.minute_v1(now()), 1, now(), 'bench',
+        'expired', 'expired-' || n, ''
+    from generate_series(1, $1::integer) as n
+    returning session_key, expire_time
+),
+details as (
+    insert into lockstitch.session_details (
+        session_key, version, status, expire_time, tenant_id, title, close_reason, label_keys, label_values, metadata
+    )
+    select m.session_key, 1, 1, m.expire_time, 'bench', '', '', '{}', '{}', '' from made m
+),
+log as (
+    insert into lockstitch.commits (
+        session_key, version, request_hash, commit_time, last_seq, memory_version, message_count, new_messages,
+        new_tool_calls, method, principal_role, tenant_id, principal_subject, digest
+    )
+    select m.session_key, 1, gen_random_uuid(), now(), 0, 0, 0, 0, 0, 1, 2, 'bench', 'bench', '' from made m
+)
+insert into lockstitch.sweeps (session_key, sweep_after, tenant_id)
+select m.session_key, now() + interval '1 day', 'bench' from made m
+"""
+"""Sessions as CreateSession leaves them, with a life that has ended; all parts of it see the rows that it makes."""
+
 
 class Database:
     """A superuser's view of the embedded Postgres that a server runs."""
@@ -48,6 +77,23 @@ class Database:
     async def gather_activity(self, user_id: str) -> None:
         """Have all of a user's sessions been used within the minute that has passed."""
         await self._move_activity(user_id, "date_trunc('minute', now()) - random() * make_interval(secs => $2)", 59)
+
+    async def add_expired(self, count: int) -> None:
+        """Add sessions whose time has passed, each as a creation would have left it, and due far ahead."""
+        await self._connection.execute(_EXPIRED, count)
+        await self._connection.execute("vacuum analyze lockstitch.sessions, lockstitch.sweeps")
+
+    async def postpone_sweeps(self) -> None:
+        """Have nothing to sweep for a while."""
+        await self._connection.execute("update lockstitch.sweeps set sweep_after = now() + interval '1 day'")
+
+    async def recall_sweeps(self) -> None:
+        """Have all sessions due that ever will be."""
+        await self._connection.execute("update lockstitch.sweeps set sweep_after = now() - interval '1 minute'")
+
+    async def swept(self) -> int:
+        """How many sessions have expired."""
+        return await self._number("select count(*) from lockstitch.sessions where status = 3")
 
     async def _move_activity(self, user_id: str, to: str, by: int) -> None:
         await self._connection.execute(

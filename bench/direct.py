@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import grpc.aio
+from google.protobuf.duration_pb2 import Duration
 
 from lockstitch.v1.run_pb2 import Fence
 from lockstitch.v1.run_service_pb2 import StartRunRequest
@@ -15,6 +16,7 @@ from stage import Stage, message
 
 Metadata = tuple[tuple[str, str], ...]
 
+LEASE = Duration(seconds=3600)
 TIMEOUT = 30.0
 """Callers have deadlines; a server gives one to those that have none."""
 
@@ -34,7 +36,7 @@ class Direct:
 
     async def start_run(self, session_id: str) -> Fence:
         """Start a run, and give its fence."""
-        request = StartRunRequest(request_id="run", session_id=session_id, lease={"seconds": 3600})
+        request = StartRunRequest(request_id="run", session_id=session_id, lease=LEASE)
         run = (await self.runs.StartRun(request, metadata=self.metadata, timeout=TIMEOUT)).run
         return Fence(run_id=run.run_id, fencing_token=run.fencing_token)
 

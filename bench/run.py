@@ -10,6 +10,7 @@ from pathlib import Path
 import uvloop
 
 from contention import one_session
+from drafts import against_appends
 from endurance import many_appends
 from fan_out import to_many_readers
 from flatness import read_and_append
@@ -17,8 +18,10 @@ from import_speed import import_against_append
 from lists import sessions_and_removals
 from results import Results, commit, machine
 from round_trips import of_each_call
+from runs import fenced_and_renewed
 from stage import made_stage
 from streams import beside_writers, idle
+from sweeping import beside_a_backlog
 from throughput import append_against_echo
 from wake_up import across_processes
 
@@ -60,6 +63,13 @@ async def measure(*, quick: bool) -> Results:
         results.add(*await across_processes(stage, calls=20 if quick else 200))
         results.add(
             *await import_against_append(stage, messages=5_000 if quick else 100_000, appends=1_000 if quick else 8_000)
+        )
+        results.add(*await fenced_and_renewed(stage, rounds=2 if quick else 15, calls=300 if quick else 2000))
+        results.add(*await against_appends(stage, seconds=1 if quick else 5, appends=500 if quick else 5000))
+        results.add(
+            *await beside_a_backlog(
+                stage, expired=1_000 if quick else 100_000, rounds=2 if quick else 10, calls=500 if quick else 3000
+            )
         )
         results.add(*await many_appends(stage, appends=5_000 if quick else 100_000))
     return results

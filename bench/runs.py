@@ -3,7 +3,7 @@
 from statistics import median
 
 import load
-from direct import TIMEOUT, direct, engine
+from direct import LEASE, TIMEOUT, direct, engine
 from lockstitch.v1.run_pb2 import Fence
 from lockstitch.v1.run_service_pb2 import RenewRunRequest
 from lockstitch.v1.session_service_pb2 import AppendRequest
@@ -46,7 +46,7 @@ async def fenced_and_renewed(stage: Stage, *, rounds: int, calls: int) -> list[T
 
 def _renewal(names: list[str], fences: list[Fence], number: int) -> RenewRunRequest:
     place = number % SESSIONS
-    return RenewRunRequest(session_id=names[place], fence=fences[place], lease={"seconds": 3600})
+    return RenewRunRequest(session_id=names[place], fence=fences[place], lease=LEASE)
 
 
 async def _alternate(one: load.Call, other: load.Call, *, rounds: int, calls: int) -> list[tuple[float, float]]:

@@ -189,10 +189,10 @@ class Settings(BaseSettings):
     Defaults to 2 s.
     """
 
-    sweep_share: Annotated[float, Field(gt=0, le=1)] = 0.1
+    sweep_share: Annotated[float, Field(gt=0, le=1)] = 0.25
     """The share of its time that sweeping may take of its one connection; after work it rests for the rest.
 
-    More sweeps a backlog sooner, and slows writers on a busy database. Defaults to 0.1.
+    More sweeps a backlog sooner, and slows writers on a busy database. Defaults to 0.25.
     """
 
     run_grace: Duration = timedelta(minutes=10)
