@@ -164,7 +164,7 @@ begin
         r_version := v_session.version;
         r_last_seq := v_session.last_seq;
         r_memory_version := v_session.memory_version;
-        r_outcome := lockstitch.change_refusal_v1(v_session, v_now, p_run_id, p_fencing_token, p_expected_version);
+        r_outcome := lockstitch.change_refusal_v1(v_session, v_now, p_run_id, p_fencing_token, null);
         if r_outcome is not null then
             return;
         end if;
@@ -182,6 +182,10 @@ begin
             if r_outcome is not null then
                 return;
             end if;
+        end if;
+        if p_expected_version <> v_session.version then
+            r_outcome := 'version_conflict';
+            return;
         end if;
         if p_expected_memory_version <> v_memory_version then
             r_memory_version := v_memory_version;

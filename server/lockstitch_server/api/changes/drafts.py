@@ -1,5 +1,6 @@
 """StreamDraft: its steps as they come, and what they become."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 from lockstitch.v1 import message_pb2
@@ -10,6 +11,14 @@ from lockstitch_server.api.requests import Requests
 from lockstitch_server.auth.policy import Claim
 from lockstitch_server.errors import InvalidField, MessageTooLarge
 from lockstitch_server.model import Change, Content, Draft, DraftText, MessageRole, Method, NewDraft
+from lockstitch_server.service.drafts import text_too_large
+
+_BREAK_OFF_SECONDS = 0.1
+"""How long the end of the steps is waited out where none of them said that it is the last.
+
+A call that breaks off looks like a half-close at first: that its task is cancelled is an event of its own, which comes behind it.
+Text that was cut off must not be stored as if it were whole.
+"""
 
 _OF_THE_FIRST = ("request_id", "session_id", "expected_version", "expected_memory_version", "fence", "force")
 
@@ -47,6 +56,9 @@ class DraftRequest:
         probe.CopyFrom(header)
         probe.parts.add().text = " "
         messages.new_messages([probe], requests.message_limits, "message")
+        checks.not_negative(first.offset, "offset")
+        if len(first.text.encode()) > requests.settings.content_bytes_max:
+            raise text_too_large(requests.settings.content_bytes_max)
         self._first.CopyFrom(first)
         new = NewDraft(
             draft_id=request_id,
@@ -63,6 +75,8 @@ class DraftRequest:
             ended = step.HasField("memory_change") or step.HasField("finish_run")
             following = await anext(self._steps, None)
             if following is None:
+                if not ended and not self._last.HasField("message"):
+                    await asyncio.sleep(_BREAK_OFF_SECONDS)
                 return
             if ended or self._last.HasField("message"):
                 raise InvalidField("message", "may not be followed by another step")
