@@ -8,7 +8,7 @@ from datetime import timedelta
 from lockstitch_migrations import expected_schema
 from lockstitch_server.api.server import serving
 from lockstitch_server.api.services import Services
-from lockstitch_server.auth.tokens import TokenVerifier
+from lockstitch_server.auth.identity import Identity
 from lockstitch_server.bus import Bus
 from lockstitch_server.config import Settings
 from lockstitch_server.model import Durability, StoreIdentity
@@ -135,7 +135,7 @@ def _check_durability(found: Inspection, settings: Settings) -> None:
 
 @asynccontextmanager
 async def running_server(
-    settings: Settings, database_url: str, verifier: TokenVerifier, *, listen: str, reuse_port: bool = False
+    settings: Settings, database_url: str, identity: Identity, *, listen: str, reuse_port: bool = False
 ) -> AsyncIterator[RunningServer]:
     """Serve until the context ends; then take no new calls, let running ones finish, and close the pool."""
     report = await check_database(database_url, settings)
@@ -160,9 +160,9 @@ async def running_server(
     try:
         reading = Reading(pool)
         reader, log = Reader(reading), Log(reading)
-        identity = await reader.store_identity()
-        bus = PostgresBus(database_url) if settings.nats_url is None else _nats_bus(settings.nats_url, identity)
-        epoch = StoreEpoch(identity.store_epoch)
+        store = await reader.store_identity()
+        bus = PostgresBus(database_url) if settings.nats_url is None else _nats_bus(settings.nats_url, store)
+        epoch = StoreEpoch(store.store_epoch)
         statements = Statements(pool)
         draft_store = DraftStore(statements, reading, idle=settings.draft_idle)
         hub = Hub(
@@ -191,7 +191,7 @@ async def running_server(
         writing = DraftWriting(draft_store, hub.drafted)
         services = _services(
             settings,
-            identity,
+            store,
             epoch,
             writer=writer,
             reader=reader,
@@ -213,7 +213,7 @@ async def running_server(
             writing.running(),
             sweeper.running(),
             serving(
-                settings, services, durability, verifier, listen=listen, reuse_port=reuse_port, drain=drain
+                settings, services, durability, identity, listen=listen, reuse_port=reuse_port, drain=drain
             ) as port,
         ):
             yield RunningServer(port=port)

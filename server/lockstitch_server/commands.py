@@ -15,7 +15,8 @@ from lockstitch_migrations import expected_schema, grant_app, migrate, new_store
 from lockstitch_server import listening, workers
 from lockstitch_server.app import check_database, running_server
 from lockstitch_server.auth import keys
-from lockstitch_server.auth.tokens import TokenSigner, TokenVerifier
+from lockstitch_server.auth.identity import running_identity
+from lockstitch_server.auth.tokens import TokenSigner
 from lockstitch_server.config import Settings
 from lockstitch_server.data_folder import FolderInUse
 from lockstitch_server.embedded import EmbeddedPostgres, running_urls
@@ -25,7 +26,7 @@ from lockstitch_server.startup import StartupError
 
 async def serve(settings: Settings) -> None:
     """Serve until told to stop."""
-    address = listening.parse(settings.listen)
+    address = _address(settings)
     listening.ensure_free(address)
     with _told_to_stop() as stop:
         async with _database(settings) as database_url:
@@ -35,8 +36,10 @@ async def serve(settings: Settings) -> None:
                     _announce(settings, served)
                     await stop.wait()
             else:
-                verifier = TokenVerifier(keys.load_or_make(settings.data_dir))
-                async with running_server(settings, database_url, verifier, listen=settings.listen) as server:
+                async with (
+                    running_identity(settings) as identity,
+                    running_server(settings, database_url, identity, listen=settings.listen) as server,
+                ):
                     _announce(settings, listening.Address(address.host, server.port))
                     await stop.wait()
 
@@ -60,7 +63,7 @@ async def bring_up_to_date(settings: Settings, *, restored: bool) -> None:
 
 async def check(settings: Settings) -> None:
     """Say whether `serve` would serve, and on what."""
-    listening.parse(settings.listen)
+    _address(settings)
     if settings.database_url:
         await _report(settings, settings.database_url)
         return
@@ -81,6 +84,22 @@ def token(settings: Settings, *, tenant: str, subject: str, role: CallerRole, tt
         )
     except ValueError as error:
         raise StartupError(str(error)) from error
+
+
+def _address(settings: Settings) -> listening.Address:
+    """Where to serve; refuses to put tokens on a network in plain text, unless told so by name."""
+    address = listening.parse(settings.listen)
+    if (settings.tls_certificate is None) != (settings.tls_key is None):
+        raise StartupError("LOCKSTITCH_TLS_CERTIFICATE and LOCKSTITCH_TLS_KEY go together")
+    if settings.tls_certificate is None:
+        if settings.tls_client_authority is not None or settings.client_certificates:
+            raise StartupError("client certificates need TLS: set LOCKSTITCH_TLS_CERTIFICATE and LOCKSTITCH_TLS_KEY")
+        if not settings.allow_plaintext and not listening.is_loopback(address):
+            raise StartupError(
+                f"serving on {address} without TLS would put tokens on the network: set LOCKSTITCH_TLS_CERTIFICATE and "
+                "LOCKSTITCH_TLS_KEY, or allow it with LOCKSTITCH_ALLOW_PLAINTEXT=true"
+            )
+    return address
 
 
 @asynccontextmanager

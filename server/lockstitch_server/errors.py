@@ -10,7 +10,7 @@ LockstitchError
 ├── FailedPrecondition  SessionClosed, SessionExpired, SessionDeleted, RunActive, RunFenced, RunEnded, ToolCallEnded,
 │                       ToolCallStatusRefused, ToolCallAmbiguous, RequestIdReused
 ├── OutOfRange          CursorAhead, StoreRestored
-├── ResourceExhausted   SessionFull, SubscriptionLimit, SlowConsumer
+├── ResourceExhausted   RateLimited, SessionFull, SubscriptionLimit, SlowConsumer
 ├── Unavailable         Draining, Overloaded, DatabaseUnavailable, CommitOutcomeUnknown
 └── Internal            InternalError
 
@@ -330,6 +330,12 @@ class StoreRestored(OutOfRange):
     def __init__(self, store_epoch: str) -> None:
         """`store_epoch` is the one it is in."""
         super().__init__(field="store_epoch", metadata={"store_epoch": store_epoch})
+
+
+class RateLimited(ResourceExhausted):
+    """The caller makes more calls a second than it may."""
+
+    reason = "RATE_LIMITED"
 
 
 class SubscriptionLimit(ResourceExhausted):

@@ -2,6 +2,7 @@
 
 import socket
 from dataclasses import dataclass
+from ipaddress import ip_address
 
 from lockstitch_server.startup import StartupError
 
@@ -25,6 +26,17 @@ def parse(listen: str) -> Address:
     if not host or not port.isascii() or not port.isdecimal() or int(port) > PORT_MAX:
         raise StartupError(f"the address to serve on is HOST:PORT, and {listen!r} is not")
     return Address(host, int(port))
+
+
+def is_loopback(address: Address) -> bool:
+    """Whether nobody on another machine can reach an address."""
+    host = address.host.strip("[]")
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def ensure_free(address: Address) -> None:

@@ -10,8 +10,7 @@ import structlog
 
 from lockstitch_server import listening
 from lockstitch_server.app import running_server
-from lockstitch_server.auth import keys
-from lockstitch_server.auth.tokens import TokenVerifier
+from lockstitch_server.auth.identity import running_identity
 from lockstitch_server.config import Settings
 from lockstitch_server.startup import StartupError
 
@@ -103,8 +102,10 @@ async def serve_as_worker(stop: asyncio.Event) -> None:
     settings = Settings.model_validate_json(await orders.readline())
     if not settings.database_url:
         raise StartupError("a worker is started by `lockstitch-server serve --workers N` only")
-    verifier = TokenVerifier(keys.load_or_make(settings.data_dir))
-    async with running_server(settings, settings.database_url, verifier, listen=settings.listen, reuse_port=True):
+    async with (
+        running_identity(settings) as identity,
+        running_server(settings, settings.database_url, identity, listen=settings.listen, reuse_port=True),
+    ):
         print("ready", flush=True)  # noqa: T201 - to the parent
         closed = asyncio.create_task(orders.read(), name="parent")
         stopped = asyncio.create_task(stop.wait(), name="stop")

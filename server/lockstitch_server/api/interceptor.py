@@ -3,7 +3,7 @@
 import asyncio
 import re
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from datetime import timedelta
 from typing import Any, TypeAlias, TypeVar, cast
@@ -17,7 +17,8 @@ from lockstitch_server.api import failures
 from lockstitch_server.api.call import Call, current_call
 from lockstitch_server.api.doorway import Doorway
 from lockstitch_server.api.patience import Patience
-from lockstitch_server.auth.tokens import TokenVerifier
+from lockstitch_server.api.rates import Rates
+from lockstitch_server.auth.identity import Identity
 from lockstitch_server.errors import InternalError, InvalidField, LockstitchError, SlowConsumer, TokenMissing
 
 Request = TypeVar("Request", bound=Message)
@@ -42,9 +43,11 @@ class _Unreadable:
 class Interceptor(grpc.aio.ServerInterceptor):
     """Wraps each method once, at its first call."""
 
-    def __init__(self, verifier: TokenVerifier, *, unary_deadline: timedelta, stall_max: timedelta) -> None:
+    def __init__(self, identity: Identity, rates: Rates, *, unary_deadline: timedelta, stall_max: timedelta) -> None:
         """`unary_deadline` is for calls that came without one, `stall_max` for streams that take nothing."""
-        self._verifier = verifier
+        self._tokens = identity.tokens
+        self._certificates = identity.certificates
+        self._rates = rates
         self._deadline = unary_deadline.total_seconds()
         self._stall_max = stall_max.total_seconds()
         self._wrapped: dict[str, Handler] = {}
@@ -126,7 +129,9 @@ class Interceptor(grpc.aio.ServerInterceptor):
         async def guarded(request: Any, context: Context) -> Any:
             try:
                 self._doorway.enter()
-                current_call.set(self._identify(context.invocation_metadata() or ()))
+                call = await self._identify(context)
+                self._rates.take(call.principal)
+                current_call.set(call)
                 _check_readable(request)
                 return await answer(request, context)
             except LockstitchError as error:
@@ -142,16 +147,22 @@ class Interceptor(grpc.aio.ServerInterceptor):
 
         return guarded
 
-    def _identify(self, metadata: Iterable[tuple[str, str | bytes]]) -> Call:
+    async def _identify(self, context: Context) -> Call:
         token = traceparent = None
-        for key, value in metadata:
+        for key, value in context.invocation_metadata() or ():
             if key == "authorization" and isinstance(value, str):
                 token = value
             elif key == "traceparent" and isinstance(value, str) and _TRACEPARENT.fullmatch(value):
                 traceparent = value
-        if token is None or token[: len(_BEARER)].lower() != _BEARER:
+        if token is None:
+            stands_for = self._certificates.principal(context.auth_context())
+            if stands_for is None:
+                raise TokenMissing
+            return Call(*stands_for, traceparent)
+        if token[: len(_BEARER)].lower() != _BEARER:
             raise TokenMissing
-        return Call(*self._verifier.verify(token[len(_BEARER) :]), traceparent)
+        stated = token[len(_BEARER) :]
+        return Call(*(self._tokens.known(stated) or await self._tokens.verify(stated)), traceparent)
 
 
 def _reading(parse: Callable[[bytes], Request]) -> Callable[[bytes], Request | _Unreadable]:

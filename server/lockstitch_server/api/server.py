@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+import grpc
 import grpc.aio
 from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
@@ -19,12 +20,14 @@ from lockstitch.v1 import (
 from lockstitch_server.api.admin_service import AdminServicer
 from lockstitch_server.api.health_service import Health
 from lockstitch_server.api.interceptor import Interceptor
+from lockstitch_server.api.rates import Rates
 from lockstitch_server.api.requests import Requests
 from lockstitch_server.api.run_service import RunServicer
 from lockstitch_server.api.services import Services
 from lockstitch_server.api.session_service import SessionServicer
+from lockstitch_server.api.transport_security import TlsFiles
+from lockstitch_server.auth.identity import Identity
 from lockstitch_server.auth.policy import Policy
-from lockstitch_server.auth.tokens import TokenVerifier
 from lockstitch_server.config import Settings
 from lockstitch_server.model import Durability
 from lockstitch_server.startup import StartupError
@@ -44,14 +47,21 @@ async def serving(
     settings: Settings,
     services: Services,
     durability: Durability,
-    verifier: TokenVerifier,
+    identity: Identity,
     *,
     listen: str,
     reuse_port: bool,
     drain: Callable[[], None],
 ) -> AsyncIterator[int]:
     """Take calls, on the port given. In the end tell streams by `drain`, and let running calls finish in the grace."""
-    interceptor = Interceptor(verifier, unary_deadline=settings.unary_deadline, stall_max=settings.stream_stall_max)
+    rates = Rates(
+        tenant_rate=settings.tenant_calls_a_second,
+        subject_rate=settings.subject_calls_a_second,
+        burst=settings.rate_burst,
+    )
+    interceptor = Interceptor(
+        identity, rates, unary_deadline=settings.unary_deadline, stall_max=settings.stream_stall_max
+    )
     server = grpc.aio.server(
         interceptors=[interceptor],
         options=[
@@ -70,7 +80,7 @@ async def serving(
     health_pb2_grpc.add_HealthServicer_to_server(health, server)
     if settings.reflection:
         reflection.enable_server_reflection((*_SERVICES, reflection.SERVICE_NAME), server)
-    port = _bind(server, listen)
+    port = _bind(server, listen, _credentials(settings))
     await server.start()
     try:
         yield port
@@ -95,9 +105,16 @@ def _keepalive(settings: Settings) -> tuple[tuple[str, int], ...]:
     )
 
 
-def _bind(server: grpc.aio.Server, listen: str) -> int:
+def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
+    """Credentials for TLS; None for plain text."""
+    if settings.tls_certificate is None or settings.tls_key is None:
+        return None
+    return TlsFiles(settings.tls_certificate, settings.tls_key, settings.tls_client_authority).credentials()
+
+
+def _bind(server: grpc.aio.Server, listen: str, credentials: grpc.ServerCredentials | None) -> int:
     try:
-        port = server.add_insecure_port(listen)
+        port = server.add_insecure_port(listen) if credentials is None else server.add_secure_port(listen, credentials)
     except RuntimeError as error:
         raise StartupError(f"the address {listen} cannot be served on") from error
     if port == 0:

@@ -31,6 +31,8 @@ class Claim(Enum):
     STORE_ORPHANS = "store results without a call"
     FORCE = "use force"
     ACT_FOR_A_USER = "act for another user"
+    ACT_FOR_ANOTHER_USER = "act for a user that its token does not name"
+    ACT_FOR_ANOTHER_AGENT = "act for an agent that its token does not name"
     CHOOSE_SESSION_ID = "choose a session's id here"
     DELETE_SESSION = "delete sessions"
     UNDELETE_SESSION = "undelete sessions"
@@ -62,6 +64,9 @@ _ALLOWED = {
     Claim.STORE_ORPHANS: _ENGINES,
     Claim.FORCE: _ENGINES,
     Claim.ACT_FOR_A_USER: _ENGINES,
+    # Whom a token narrows may not go beyond, whatever the role.
+    Claim.ACT_FOR_ANOTHER_USER: frozenset(),
+    Claim.ACT_FOR_ANOTHER_AGENT: frozenset(),
     Claim.DELETE_SESSION: _EVERYBODY,
     Claim.UNDELETE_SESSION: _EVERYBODY,
     Claim.CANCEL_RUN: _EVERYBODY,
@@ -90,5 +95,5 @@ class Policy:
 
 
 def owner(principal: Principal) -> str | None:
-    """The user whose sessions alone the caller may reach; None for callers who reach their whole tenant."""
-    return principal.subject if principal.role is CallerRole.USER else None
+    """The user whose sessions alone the caller may reach; None for callers who reach those of all."""
+    return principal.subject if principal.role is CallerRole.USER else principal.acts_for

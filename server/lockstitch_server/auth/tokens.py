@@ -1,13 +1,16 @@
 """Tokens: a signed statement of tenant, subject and role, and who is believed."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, TypeGuard
+from typing import Any
 
 import jwt
 
+from lockstitch_server.auth.key_sets import KeySet, OwnKeys, VerifyingKey
 from lockstitch_server.auth.keys import SigningKey
+from lockstitch_server.auth.principals import CALLERS, NAME_CHARACTERS_MAX, is_name, principal_of
 from lockstitch_server.errors import TokenExpired, TokenInvalid
 from lockstitch_server.model import CallerRole, Principal
 
@@ -19,9 +22,35 @@ LEEWAY = timedelta(seconds=60)
 """How far two machines' clocks may be apart."""
 
 TOKEN_BYTES_MAX = 8 * 1024
-NAME_CHARACTERS_MAX = 128
-CALLERS = (CallerRole.USER, CallerRole.ENGINE, CallerRole.ADMIN)
 CACHE_TOKENS_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimNames:
+    """Under which names a token states what we need to know."""
+
+    tenant: str = "tenant"
+    subject: str = "sub"
+    role: str = "role"
+    agents: str = "agents"
+    acts_for: str = "acts_for"
+
+
+@dataclass(frozen=True, slots=True)
+class Issuer:
+    """Somebody whose tokens are believed."""
+
+    name: str
+    audience: str
+    keys: KeySet
+    claims: ClaimNames = field(default_factory=ClaimNames)
+    roles: Mapping[str, CallerRole] = field(default_factory=lambda: {role.value: role for role in CALLERS})
+    """What its words for roles mean."""
+
+    @classmethod
+    def ourselves(cls, key: SigningKey) -> "Issuer":
+        """The data folder's own key, as `lockstitch-server token` signs with it."""
+        return cls(NAME, NAME, OwnKeys(key))
 
 
 class TokenSigner:
@@ -52,43 +81,74 @@ class TokenSigner:
         return jwt.encode(claims, self._key.private, ALGORITHM, headers={"kid": self._key.key_id})
 
 
+@dataclass(frozen=True, slots=True)
+class _Verified:
+    principal: Principal
+    expires: float
+    issuer: Issuer
+    key_id: str | None
+    key: VerifyingKey
+
+
 class TokenVerifier:
-    """Says who calls. What was verified once is remembered until it expires, since a signature costs 100 µs."""
+    """Says who calls.
 
-    def __init__(self, key: SigningKey, now: Callable[[], float] = time.time) -> None:
-        self._key_id = key.key_id
-        self._public = key.private.public_key()
+    What was verified once is remembered until it expires or its key is gone, since a signature costs 100 µs.
+    """
+
+    def __init__(self, issuers: Sequence[Issuer], now: Callable[[], float] = time.time) -> None:
+        """Tokens of these issuers are believed, each by its own keys and audience."""
+        self._issuers = {issuer.name: issuer for issuer in issuers}
         self._now = now
-        self._verified: dict[str, tuple[Principal, float]] = {}
+        self._verified: dict[str, _Verified] = {}
 
-    def verify(self, token: str) -> tuple[Principal, float]:
+    def known(self, token: str) -> tuple[Principal, float] | None:
+        """The caller of a token that was verified before, and when the token ends; raises TokenExpired."""
+        known = self._verified.get(token)
+        if known is None:
+            return None
+        if known.issuer.keys.find(known.key_id) is not known.key:
+            # Its key was replaced or withdrawn since.
+            del self._verified[token]
+            return None
+        if self._now() >= known.expires:
+            del self._verified[token]
+            raise TokenExpired
+        return known.principal, known.expires
+
+    async def verify(self, token: str) -> tuple[Principal, float]:
         """Return the caller that a token states, and when the token ends: seconds since 1970."""
         if not token.isascii() or len(token) > TOKEN_BYTES_MAX:
             raise TokenInvalid
-        known = self._verified.get(token)
-        if known is None:
-            known = self._read(token)
-            if len(self._verified) >= CACHE_TOKENS_MAX:
-                del self._verified[next(iter(self._verified))]  # the oldest
-            self._verified[token] = known
-        if self._now() >= known[1]:
-            self._verified.pop(token, None)
+        known = self.known(token)
+        if known is not None:
+            return known
+        verified = await self._read(token)
+        if self._now() >= verified.expires:
             raise TokenExpired
-        return known
+        if len(self._verified) >= CACHE_TOKENS_MAX:
+            del self._verified[next(iter(self._verified))]  # the oldest
+        self._verified[token] = verified
+        return verified.principal, verified.expires
 
-    def _read(self, token: str) -> tuple[Principal, float]:
+    async def _read(self, token: str) -> _Verified:
         try:
-            if jwt.get_unverified_header(token).get("kid") != self._key_id:
+            issuer, key_id = self._issuer_of(token)
+            key = issuer.keys.find(key_id)
+            if key is None:
+                await issuer.keys.refresh()
+                key = issuer.keys.find(key_id)
+            if key is None:
                 raise TokenInvalid
             claims = jwt.decode(
                 token,
-                self._public,
-                algorithms=[ALGORITHM],
-                audience=NAME,
-                issuer=NAME,
+                key.public,
+                algorithms=[key.algorithm],
+                audience=issuer.audience,
+                issuer=issuer.name,
                 # Times are judged here, by the clock that also judges what is remembered.
                 options={
-                    "require": ["exp", "nbf", "iss", "aud", "sub"],
+                    "require": ["exp", "nbf", "iss", "aud", issuer.claims.subject],
                     "verify_exp": False,
                     "verify_nbf": False,
                     "verify_iat": False,
@@ -97,20 +157,39 @@ class TokenVerifier:
         except jwt.InvalidTokenError as error:
             raise TokenInvalid from error
         expires, not_before = claims["exp"], claims["nbf"]
-        if not isinstance(expires, int | float) or not isinstance(not_before, int | float):
+        if not _is_time(expires) or not _is_time(not_before):
             raise TokenInvalid
         if not_before > self._now() + LEEWAY.total_seconds():
             raise TokenInvalid
-        return _principal(claims), expires + LEEWAY.total_seconds()
+        principal = _principal(claims, issuer)
+        return _Verified(principal, expires + LEEWAY.total_seconds(), issuer, key_id, key)
+
+    def _issuer_of(self, token: str) -> tuple[Issuer, str | None]:
+        """Whose a token says that it is, and which key it says it was signed with; nothing of this is believed yet."""
+        header = jwt.get_unverified_header(token)
+        stated = jwt.decode(token, options={"verify_signature": False})
+        name = stated.get("iss")
+        issuer = self._issuers.get(name) if isinstance(name, str) else None
+        key_id = header.get("kid")
+        if issuer is None or not isinstance(key_id, str | None):
+            raise TokenInvalid
+        return issuer, key_id
 
 
-def is_name(value: object) -> TypeGuard[str]:
-    """Whether a value can name a tenant or a subject."""
-    return isinstance(value, str) and 1 <= len(value) <= NAME_CHARACTERS_MAX and value.isprintable()
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _principal(claims: dict[str, Any]) -> Principal:
-    tenant, subject, role = claims.get("tenant"), claims["sub"], claims.get("role")
-    if not is_name(tenant) or not is_name(subject) or role not in CALLERS:
+def _principal(claims: Mapping[str, Any], issuer: Issuer) -> Principal:
+    names = issuer.claims
+    role = claims.get(names.role)
+    principal = principal_of(
+        tenant=claims.get(names.tenant),
+        subject=claims.get(names.subject),
+        role=issuer.roles.get(role) if isinstance(role, str) else None,
+        agents=claims.get(names.agents),
+        acts_for=claims.get(names.acts_for),
+    )
+    if principal is None:
         raise TokenInvalid
-    return Principal(tenant, subject, CallerRole(role))
+    return principal

@@ -26,6 +26,10 @@ class Principal:
     tenant_id: str
     subject: str
     role: CallerRole
+    agents: frozenset[str] | None = None
+    """The agents whose sessions alone an engine may reach; None for all."""
+    acts_for: str | None = None
+    """The user whose sessions alone an engine may reach; None for all."""
 
 
 class Method(IntEnum):

@@ -98,6 +98,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """FAILED_PRECONDITION. The run has ended. Metadata: run_id. Example: "The run run-1 has ended." """
     ERROR_REASON_SESSION_DELETED: _ErrorReason.ValueType  # 36
     """FAILED_PRECONDITION. The session is deleted: undelete it first. Example: "The session is deleted." """
+    ERROR_REASON_RATE_LIMITED: _ErrorReason.ValueType  # 38
+    """RESOURCE_EXHAUSTED. The tenant or the subject makes more calls a second than it may, counted by each server process. Metadata: limit.
+    RetryInfo says when to come again. Example: "This tenant makes more than 100 calls a second."
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed: the `reason` of the one google.rpc.ErrorInfo (domain lockstitch.dev) in its status, without the prefix.
@@ -180,4 +184,8 @@ ERROR_REASON_RUN_ENDED: ErrorReason.ValueType  # 35
 """FAILED_PRECONDITION. The run has ended. Metadata: run_id. Example: "The run run-1 has ended." """
 ERROR_REASON_SESSION_DELETED: ErrorReason.ValueType  # 36
 """FAILED_PRECONDITION. The session is deleted: undelete it first. Example: "The session is deleted." """
+ERROR_REASON_RATE_LIMITED: ErrorReason.ValueType  # 38
+"""RESOURCE_EXHAUSTED. The tenant or the subject makes more calls a second than it may, counted by each server process. Metadata: limit.
+RetryInfo says when to come again. Example: "This tenant makes more than 100 calls a second."
+"""
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

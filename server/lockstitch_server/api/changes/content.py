@@ -17,11 +17,18 @@ def user(user_id: str, requests: Requests, field: str) -> str:
         if user_id not in {"", principal.subject}:
             requests.policy.require(principal, Claim.ACT_FOR_A_USER, field)
         return principal.subject
+    if principal.acts_for is not None:
+        if user_id not in {"", principal.acts_for}:
+            requests.policy.require(principal, Claim.ACT_FOR_ANOTHER_USER, field)
+        return principal.acts_for
     return checks.identifier(user_id, field, requests.settings.id_characters_max, required=False)
 
 
 def agent(given: str, field: str, requests: Requests) -> str:
-    """The app or agent that a session belongs to."""
+    """The app or agent that a session belongs to: of a narrowed engine's, one of its own."""
+    agents = requests.principal.agents
+    if agents is not None and given not in agents:
+        requests.policy.require(requests.principal, Claim.ACT_FOR_ANOTHER_AGENT, field)
     return checks.identifier(given, field, requests.settings.id_characters_max, required=False)
 
 
