@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from lockstitch_server.auth import keys, tokens
 from lockstitch_server.auth.keys import SigningKey
-from lockstitch_server.auth.tokens import TokenSigner, TokenVerifier
+from lockstitch_server.auth.tokens import Issuer, TokenSigner, TokenVerifier
 from lockstitch_server.errors import TokenExpired, TokenInvalid
 from lockstitch_server.model import CallerRole, Principal
 from lockstitch_server.startup import StartupError
@@ -40,7 +40,7 @@ def key() -> SigningKey:
 
 @pytest.fixture
 def verifier(key: SigningKey, clock: Clock) -> TokenVerifier:
-    return TokenVerifier(key, clock)
+    return TokenVerifier([Issuer.ourselves(key)], clock)
 
 
 @pytest.fixture
@@ -59,29 +59,29 @@ def forged(key: SigningKey, *, kid: str = "key-1", algorithm: str = "EdDSA", **c
     return jwt.encode(left, key.private, algorithm, headers={"kid": kid})
 
 
-def test_a_token_says_tenant_subject_and_role(verifier: TokenVerifier, sign: Callable[..., str]) -> None:
+async def test_a_token_says_tenant_subject_and_role(verifier: TokenVerifier, sign: Callable[..., str]) -> None:
     for role in (CallerRole.USER, CallerRole.ENGINE, CallerRole.ADMIN):
         token = sign(tenant="Ünï", subject="a b", role=role)
-        assert verifier.verify(token)[0] == Principal("Ünï", "a b", role)
-        assert verifier.verify(token)[0] == Principal("Ünï", "a b", role)
+        assert (await verifier.verify(token))[0] == Principal("Ünï", "a b", role)
+        assert (await verifier.verify(token))[0] == Principal("Ünï", "a b", role)
 
 
-def test_a_token_expires_after_the_leeway_also_when_remembered(
+async def test_a_token_expires_after_the_leeway_also_when_remembered(
     verifier: TokenVerifier, sign: Callable[..., str], clock: Clock
 ) -> None:
     token = sign()
     clock.now = START + 3600 + 59
-    verifier.verify(token)
+    await verifier.verify(token)
     clock.now = START + 3600 + 60
     for _ in range(2):
         with pytest.raises(TokenExpired):
-            verifier.verify(token)
+            await verifier.verify(token)
 
 
-def test_a_token_that_is_not_valid_yet_is_refused(verifier: TokenVerifier, key: SigningKey) -> None:
-    verifier.verify(forged(key, nbf=START + 60))
+async def test_a_token_that_is_not_valid_yet_is_refused(verifier: TokenVerifier, key: SigningKey) -> None:
+    await verifier.verify(forged(key, nbf=START + 60))
     with pytest.raises(TokenInvalid):
-        verifier.verify(forged(key, nbf=START + 61))
+        await verifier.verify(forged(key, nbf=START + 61))
 
 
 @pytest.mark.parametrize(
@@ -105,48 +105,48 @@ def test_a_token_that_is_not_valid_yet_is_refused(verifier: TokenVerifier, key: 
         {"kid": "another"},
     ],
 )
-def test_a_token_of_ours_with_wrong_claims_is_refused(
+async def test_a_token_of_ours_with_wrong_claims_is_refused(
     verifier: TokenVerifier, key: SigningKey, change: dict[str, Any]
 ) -> None:
     with pytest.raises(TokenInvalid):
-        verifier.verify(forged(key, **change))
+        await verifier.verify(forged(key, **change))
 
 
-def test_a_token_signed_by_another_key_is_refused(verifier: TokenVerifier) -> None:
+async def test_a_token_signed_by_another_key_is_refused(verifier: TokenVerifier) -> None:
     with pytest.raises(TokenInvalid):
-        verifier.verify(forged(SigningKey("key-1", Ed25519PrivateKey.generate())))
+        await verifier.verify(forged(SigningKey("key-1", Ed25519PrivateKey.generate())))
 
 
-def test_an_unsigned_or_otherwise_signed_token_is_refused(verifier: TokenVerifier) -> None:
+async def test_an_unsigned_or_otherwise_signed_token_is_refused(verifier: TokenVerifier) -> None:
     claims = {"iss": "lockstitch", "aud": "lockstitch", "nbf": START, "exp": START + 60, "sub": "s", "tenant": "t"}
     claims |= {"role": "admin"}
     for secret, algorithm in (("", "none"), ("k" * 64, "HS256")):
         token = jwt.encode(claims, secret, algorithm, headers={"kid": "key-1"})
         with pytest.raises(TokenInvalid):
-            verifier.verify(token)
+            await verifier.verify(token)
 
 
 @pytest.mark.parametrize("token", ["", " ", "abc", "a.b.c", "\udcff", "x" * 99_999])
-def test_what_is_no_token_is_refused(verifier: TokenVerifier, token: str) -> None:
+async def test_what_is_no_token_is_refused(verifier: TokenVerifier, token: str) -> None:
     with pytest.raises(TokenInvalid):
-        verifier.verify(token)
+        await verifier.verify(token)
 
 
-def test_a_token_that_was_changed_is_refused(verifier: TokenVerifier, sign: Callable[..., str]) -> None:
+async def test_a_token_that_was_changed_is_refused(verifier: TokenVerifier, sign: Callable[..., str]) -> None:
     token = sign()
-    verifier.verify(token)
+    await verifier.verify(token)
     head, body, signature = token.split(".")
     for changed in (f"{head}.{body[:-2]}xx.{signature}", f"{head}.{body}.{signature[:-4]}AAAA", f"{head}.{body}."):
         with pytest.raises(TokenInvalid):
-            verifier.verify(changed)
+            await verifier.verify(changed)
 
 
-def test_the_memory_of_tokens_is_bounded(
+async def test_the_memory_of_tokens_is_bounded(
     verifier: TokenVerifier, sign: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tokens, "CACHE_TOKENS_MAX", 3)
     for number in range(10):
-        verifier.verify(sign(subject=f"s{number}"))
+        await verifier.verify(sign(subject=f"s{number}"))
     assert len(verifier._verified) == 3
 
 

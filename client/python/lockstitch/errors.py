@@ -12,7 +12,7 @@
     ├── FailedPrecondition   SessionClosed · SessionExpired · SessionDeleted · RunActive · RunFenced · RunEnded
     │                        ToolCallEnded · ToolCallStatusRefused · ToolCallAmbiguous · RequestIdReused
     ├── OutOfRange           CursorAhead · StoreRestored
-    ├── ResourceExhausted    SessionFull · SubscriptionLimit · SlowConsumer
+    ├── ResourceExhausted    RateLimited · SessionFull · SubscriptionLimit · SlowConsumer
     ├── Unavailable          Draining · Overloaded · DatabaseUnavailable · CommitOutcomeUnknown
     ├── Internal             (the reason INTERNAL: a bug, with its incident_id)
     └── DeadlineExceeded · Cancelled · Unimplemented · DataLoss · Unknown
@@ -323,6 +323,15 @@ class ResourceExhausted(LockstitchError):
     """A limit is reached."""
 
     code = grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+class RateLimited(ResourceExhausted):
+    """The tenant or the subject makes more calls than it may; come again after ``retry_after``."""
+
+    @property
+    def limit(self) -> float:
+        """How many calls a second it may make of one server process."""
+        return float(self.metadata.get("limit", 0))
 
 
 class SessionFull(ResourceExhausted):

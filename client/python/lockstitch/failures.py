@@ -50,6 +50,7 @@ CLASS_OF_REASON: Mapping[str, type[LockstitchError]] = MappingProxyType(
         "STORE_RESTORED": errors.StoreRestored,
         "SUBSCRIPTION_LIMIT": errors.SubscriptionLimit,
         "SLOW_CONSUMER": errors.SlowConsumer,
+        "RATE_LIMITED": errors.RateLimited,
         "SESSION_FULL": errors.SessionFull,
         "DRAINING": errors.Draining,
         "OVERLOADED": errors.Overloaded,

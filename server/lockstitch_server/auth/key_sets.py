@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import http.client
 import json
 import time
 import urllib.request
@@ -15,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import jwt
 import structlog
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
@@ -30,9 +32,16 @@ ALGORITHMS = frozenset({"EdDSA", "ES256", "RS256"})
 
 RSA_BITS_MIN = 2048
 FETCH_SECONDS_MAX = 5.0
+"""How long an issuer may take, whether it is silent or never comes to an end."""
+
 BYTES_MAX = 1024 * 1024
 UNKNOWN_KEY_INTERVAL = timedelta(seconds=10)
 """How often a token with an unknown key makes the set be read again: forged ones must not load the issuer."""
+FILE_INTERVAL = timedelta(seconds=1)
+"""How often a file is looked at: it costs nobody anything."""
+
+_UNREADABLE = (OSError, ValueError, http.client.HTTPException)
+"""What reading keys may end with, a timeout among it."""
 
 _log = structlog.get_logger(__name__)
 
@@ -74,8 +83,8 @@ class OwnKeys:
 class IssuerKeys:
     """An issuer's keys (a JWKS, RFC 7517), from a file or a URL.
 
-    They are read at the start, every `refresh_interval`, and when a token names a key that is not among them. While
-    they can't be read the old ones are good for `stale_max`.
+    They are read at the start, every `refresh_interval` (a file every second), and when a token names a key that is not
+    among them. While they can't be read the old ones are good for `stale_max`.
     """
 
     def __init__(
@@ -88,9 +97,13 @@ class IssuerKeys:
     ) -> None:
         """Nothing is read before `running`."""
         self.location = location
-        self._refresh_seconds = refresh_interval.total_seconds()
+        is_file = urlsplit(location).scheme in _FILE_SCHEMES
+        interval = min(refresh_interval, FILE_INTERVAL) if is_file else refresh_interval
+        self._refresh_seconds = interval.total_seconds()
+        self._again_seconds = 0.0 if is_file else UNKNOWN_KEY_INTERVAL.total_seconds()
         self._stale_seconds = stale_max.total_seconds()
         self._now = now
+        self._content = b""
         self._keys: dict[str | None, VerifyingKey] = {}
         self._read_at = float("-inf")
         self._tried_at = float("-inf")
@@ -98,11 +111,11 @@ class IssuerKeys:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Read the keys, and go on doing so, until the context ends; raises StartupError where they can't be read first."""
+        """Read the keys, and go on doing so, until the context ends; raises StartupError where that fails at first."""
         try:
             await self._read()
-        except (OSError, ValueError) as error:
-            raise StartupError(f"the keys of {self.location} cannot be read: {error}") from error
+        except _UNREADABLE as error:
+            raise StartupError(f"the keys of {self.location} cannot be read: {_said(error)}") from error
         task = asyncio.create_task(self._read_forever(), name="issuer keys")
         try:
             yield
@@ -121,7 +134,7 @@ class IssuerKeys:
     async def refresh(self) -> None:
         """Read the keys again, unless that was just tried."""
         async with self._reading:
-            if self._now() - self._tried_at >= UNKNOWN_KEY_INTERVAL.total_seconds():
+            if self._now() - self._tried_at >= self._again_seconds:
                 await self._try()
 
     async def _read_forever(self) -> None:
@@ -134,12 +147,15 @@ class IssuerKeys:
         self._tried_at = self._now()
         try:
             await self._read()
-        except (OSError, ValueError) as error:
-            _log.warning("an issuer's keys could not be read again", location=self.location, error=str(error))
+        except _UNREADABLE as error:
+            _log.warning("an issuer's keys could not be read again", location=self.location, error=_said(error))
 
     async def _read(self) -> None:
-        content = await asyncio.to_thread(_fetch, self.location)
-        self._keys = parse(content)
+        async with asyncio.timeout(2 * FETCH_SECONDS_MAX):
+            content = await asyncio.to_thread(_fetch, self.location)
+        if content != self._content:
+            # Keys that did not change stay the same objects, and what was verified by them stays remembered.
+            self._keys, self._content = parse(content), content
         self._read_at = self._tried_at = self._now()
 
 
@@ -147,7 +163,7 @@ def parse(content: bytes) -> dict[str | None, VerifyingKey]:
     """The keys of a JWKS that may verify here, by their ids; raises ValueError where it is none, or has none."""
     try:
         members = json.loads(content)["keys"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise ValueError("it is not a JSON Web Key Set") from None
     keys: dict[str | None, VerifyingKey] = {}
     for member in members if isinstance(members, list) else ():
@@ -162,7 +178,7 @@ def parse(content: bytes) -> dict[str | None, VerifyingKey]:
 
 def _key_of(member: dict[str, Any]) -> VerifyingKey | None:
     """The key that a member is, where it is one for signatures, of a kind that is allowed, and long enough."""
-    if member.get("use") not in {None, "sig"}:
+    if member.get("use") not in (None, "sig"):
         return None
     kind = (member.get("kty"), member.get("crv"))
     try:
@@ -174,27 +190,48 @@ def _key_of(member: dict[str, Any]) -> VerifyingKey | None:
             found = VerifyingKey(_public(RSAAlgorithm.from_jwk(member)), "RS256")
         else:
             return None
-    except (jwt.InvalidKeyError, ValueError, TypeError):
+    except (jwt.PyJWTError, UnsupportedAlgorithm, ValueError, TypeError, KeyError, AttributeError):
         return None
     if isinstance(found.public, RSAPublicKey) and found.public.key_size < RSA_BITS_MIN:
         return None
-    return found if member.get("alg") in {None, found.algorithm} else None
+    return found if member.get("alg") in (None, found.algorithm) else None
 
 
-def _public(key: Any) -> PublicKey:
+def _public(key: Any) -> PublicKey:  # noqa: ANN401 - private or public, as the library gives it
     public: PublicKey = key.public_key() if hasattr(key, "private_bytes") else key
     return public
 
 
+def _said(error: Exception) -> str:
+    return str(error) or type(error).__name__
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Keys come from where the settings say, not from where an answer points to, which may be plain text."""
+
+    def redirect_request(self, *_: object, **__: object) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_NoRedirect)
+_FILE_SCHEMES = frozenset({"", "file"})
+
+
 def _fetch(location: str) -> bytes:
     parts = urlsplit(location)
-    if parts.scheme in {"", "file"}:
-        return Path(unquote(parts.path)).read_bytes()
+    if parts.scheme in _FILE_SCHEMES:
+        return Path(unquote(parts.path) if parts.scheme else location).read_bytes()
     if parts.scheme not in {"https", "http"}:
         raise ValueError("it must be a file or an http(s) URL")
+    ends = time.monotonic() + FETCH_SECONDS_MAX
     request = urllib.request.Request(location, headers={"Accept": "application/json"})  # noqa: S310 - as just checked
-    with contextlib.closing(urllib.request.urlopen(request, timeout=FETCH_SECONDS_MAX)) as answer:  # noqa: S310 - likewise
-        content: bytes = answer.read(BYTES_MAX + 1)
-    if len(content) > BYTES_MAX:
-        raise ValueError(f"it is larger than {BYTES_MAX} bytes")
-    return content
+    content = bytearray()
+    with contextlib.closing(_OPENER.open(request, timeout=FETCH_SECONDS_MAX)) as answer:
+        # The timeout is of each piece: an answer could come byte by byte for ever.
+        while piece := answer.read1(BYTES_MAX):
+            content += piece
+            if len(content) > BYTES_MAX:
+                raise ValueError(f"it is larger than {BYTES_MAX} bytes")
+            if time.monotonic() > ends:
+                raise TimeoutError(f"it took longer than {FETCH_SECONDS_MAX:g} s")
+    return bytes(content)

@@ -5,78 +5,55 @@ from enum import Enum
 from lockstitch_server.errors import RoleNotAllowed
 from lockstitch_server.model import CallerRole, Principal
 
-_EVERYBODY = frozenset({CallerRole.USER, CallerRole.ENGINE, CallerRole.ADMIN})
-_ENGINES = frozenset({CallerRole.ENGINE, CallerRole.ADMIN})
-_ADMINS = frozenset({CallerRole.ADMIN})
+_USER, _ENGINE, _ADMIN = CallerRole.USER, CallerRole.ENGINE, CallerRole.ADMIN
 
 
 class Claim(Enum):
-    """Something that a request does or claims; the value completes "A user may not …"."""
+    """Something that a request does or claims, in words that complete "A user may not …", and the roles that may.
 
-    CREATE_SESSION = "create sessions"
-    READ_SESSION = "read sessions"
-    LIST_SESSIONS = "list sessions"
-    APPEND_USER_MESSAGE = "append USER messages"
-    CLOSE_SESSION = "close sessions"
-    UPDATE_TITLE = "change a session's title"
-    UPDATE_SESSION = "change more of a session than its title"
-    CHANGE_MESSAGES = "remove or change messages"
-    RESTORE_SESSION = "restore sessions"
-    ANSWER_APPROVAL = "answer approvals"
-    WRITE_OTHER_ROLES = "write messages that are not USER's"
-    WRITE_ORIGINAL = "write a message's original"
-    WRITE_AUTHOR = "write a message's author"
-    WRITE_MEMORY = "write memory"
-    WRITE_TOOL_CALLS = "write tool calls"
-    STORE_ORPHANS = "store results without a call"
-    FORCE = "use force"
-    ACT_FOR_A_USER = "act for another user"
-    ACT_FOR_ANOTHER_USER = "act for a user that its token does not name"
-    ACT_FOR_ANOTHER_AGENT = "act for an agent that its token does not name"
-    CHOOSE_SESSION_ID = "choose a session's id here"
-    DELETE_SESSION = "delete sessions"
-    UNDELETE_SESSION = "undelete sessions"
-    CANCEL_RUN = "ask a run to end"
-    CANCEL_RUN_NOW = "end a run at once"
-    HOLD_RUN = "hold runs"
-    WRITE_DRAFT = "write drafts"
-    PURGE_SESSION = "purge sessions"
-    ERASE_USER = "erase users"
-    READ_SERVER_INFO = "ask about the server"
+    A user does it to its own sessions, an engine and an admin to those of their tenant, or of what a token narrows an
+    engine to.
+    """
 
+    CREATE_SESSION = ("create sessions", _USER, _ENGINE, _ADMIN)
+    CHOOSE_SESSION_ID = ("choose a session's id here", _USER, _ENGINE, _ADMIN)
+    READ_SESSION = ("read sessions", _USER, _ENGINE, _ADMIN)
+    LIST_SESSIONS = ("list sessions", _USER, _ENGINE, _ADMIN)
+    APPEND_USER_MESSAGE = ("append USER messages", _USER, _ENGINE, _ADMIN)
+    UPDATE_TITLE = ("change a session's title", _USER, _ENGINE, _ADMIN)
+    CLOSE_SESSION = ("close sessions", _USER, _ENGINE, _ADMIN)
+    RESTORE_SESSION = ("restore sessions", _USER, _ENGINE, _ADMIN)
+    DELETE_SESSION = ("delete sessions", _USER, _ENGINE, _ADMIN)
+    UNDELETE_SESSION = ("undelete sessions", _USER, _ENGINE, _ADMIN)
+    CANCEL_RUN = ("ask a run to end", _USER, _ENGINE, _ADMIN)
+    ANSWER_APPROVAL = ("answer approvals", _USER, _ENGINE, _ADMIN)
 
-_ALLOWED = {
-    Claim.CREATE_SESSION: _EVERYBODY,
-    Claim.READ_SESSION: _EVERYBODY,
-    Claim.LIST_SESSIONS: _EVERYBODY,
-    Claim.APPEND_USER_MESSAGE: _EVERYBODY,
-    Claim.CLOSE_SESSION: _EVERYBODY,
-    Claim.RESTORE_SESSION: _EVERYBODY,
-    Claim.UPDATE_TITLE: _EVERYBODY,
-    Claim.UPDATE_SESSION: _ENGINES,
-    Claim.CHANGE_MESSAGES: _ENGINES,
-    Claim.ANSWER_APPROVAL: _EVERYBODY,
-    Claim.WRITE_OTHER_ROLES: _ENGINES,
-    Claim.WRITE_ORIGINAL: _ENGINES,
-    Claim.WRITE_AUTHOR: _ENGINES,
-    Claim.WRITE_MEMORY: _ENGINES,
-    Claim.WRITE_TOOL_CALLS: _ENGINES,
-    Claim.STORE_ORPHANS: _ENGINES,
-    Claim.FORCE: _ENGINES,
-    Claim.ACT_FOR_A_USER: _ENGINES,
+    ACT_FOR_A_USER = ("act for another user", _ENGINE, _ADMIN)
+    WRITE_MEMORY = ("write memory", _ENGINE, _ADMIN)
+    WRITE_OTHER_ROLES = ("write messages that are not USER's", _ENGINE, _ADMIN)
+    WRITE_ORIGINAL = ("write a message's original", _ENGINE, _ADMIN)
+    WRITE_AUTHOR = ("write a message's author", _ENGINE, _ADMIN)
+    WRITE_TOOL_CALLS = ("write tool calls", _ENGINE, _ADMIN)
+    STORE_ORPHANS = ("store results without a call", _ENGINE, _ADMIN)
+    UPDATE_SESSION = ("change more of a session than its title", _ENGINE, _ADMIN)
+    CHANGE_MESSAGES = ("remove or change messages", _ENGINE, _ADMIN)
+    HOLD_RUN = ("hold runs", _ENGINE, _ADMIN)
+    CANCEL_RUN_NOW = ("end a run at once", _ENGINE, _ADMIN)
+    WRITE_DRAFT = ("write drafts", _ENGINE, _ADMIN)
+    FORCE = ("use force", _ENGINE, _ADMIN)
+    READ_SERVER_INFO = ("ask about the server", _ENGINE, _ADMIN)
+
+    PURGE_SESSION = ("purge sessions", _ADMIN)
+    ERASE_USER = ("erase users", _ADMIN)
+
     # Whom a token narrows may not go beyond, whatever the role.
-    Claim.ACT_FOR_ANOTHER_USER: frozenset(),
-    Claim.ACT_FOR_ANOTHER_AGENT: frozenset(),
-    Claim.DELETE_SESSION: _EVERYBODY,
-    Claim.UNDELETE_SESSION: _EVERYBODY,
-    Claim.CANCEL_RUN: _EVERYBODY,
-    Claim.CANCEL_RUN_NOW: _ENGINES,
-    Claim.HOLD_RUN: _ENGINES,
-    Claim.WRITE_DRAFT: _ENGINES,
-    Claim.PURGE_SESSION: _ADMINS,
-    Claim.ERASE_USER: _ADMINS,
-    Claim.READ_SERVER_INFO: _ENGINES,
-}
+    ACT_FOR_ANOTHER_USER = ("act for a user that its token does not name",)
+    ACT_FOR_ANOTHER_AGENT = ("act for an agent that its token does not name",)
+
+    def __init__(self, what: str, *roles: CallerRole) -> None:
+        """Take a line of the table apart."""
+        self.what = what
+        self.roles = frozenset(roles)
 
 
 class Policy:
@@ -84,14 +61,15 @@ class Policy:
 
     def __init__(self, *, users_choose_session_ids: bool) -> None:
         """Ids share the tenant's namespace, which some keep from users."""
-        choosers = _EVERYBODY if users_choose_session_ids else _ENGINES
-        self._allowed = {**_ALLOWED, Claim.CHOOSE_SESSION_ID: choosers}
+        self._not_for_users = frozenset[Claim]() if users_choose_session_ids else frozenset({Claim.CHOOSE_SESSION_ID})
 
     def require(self, principal: Principal, claim: Claim, field: str = "") -> None:
         """Raise RoleNotAllowed unless the caller's role may do this."""
-        if principal.role not in self._allowed[claim]:
-            article = "A" if principal.role is CallerRole.USER else "An"
-            raise RoleNotAllowed(f"{article} {principal.role.value} may not {claim.value}.", field=field)
+        is_user = principal.role is CallerRole.USER
+        if principal.role not in claim.roles or (is_user and claim in self._not_for_users):
+            raise RoleNotAllowed(
+                f"{'A' if is_user else 'An'} {principal.role.value} may not {claim.what}.", field=field
+            )
 
 
 def owner(principal: Principal) -> str | None:

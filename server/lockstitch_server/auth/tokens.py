@@ -23,6 +23,8 @@ LEEWAY = timedelta(seconds=60)
 
 TOKEN_BYTES_MAX = 8 * 1024
 CACHE_TOKENS_MAX = 10_000
+_TIME_MAX = 253_402_300_799
+"""The last second of the year 9999."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,8 @@ class TokenVerifier:
 
 
 def _is_time(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Whether a value is a time that there is: no NaN, which is never over, and nothing endless."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _TIME_MAX
 
 
 def _principal(claims: Mapping[str, Any], issuer: Issuer) -> Principal:
