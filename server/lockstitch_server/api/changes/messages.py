@@ -6,8 +6,11 @@ from lockstitch_server.api import checks
 from lockstitch_server.api.convert import messages
 from lockstitch_server.api.requests import Requests
 from lockstitch_server.auth.policy import Claim
-from lockstitch_server.errors import InvalidField, MessageNotFound
+from lockstitch_server.errors import InvalidField
 from lockstitch_server.model import Change, Content, MessageUpdate, Method, Removal
+
+_NO_MESSAGE = 0
+"""A place that no message has: whether its session is there at all is answered first."""
 
 
 def remove_messages(request: pb.RemoveMessagesRequest, requests: Requests) -> tuple[Change, Removal, Content]:
@@ -68,7 +71,7 @@ def update_message(request: pb.UpdateMessageRequest, requests: Requests) -> tupl
     )
     seq = ids.parse_message_id(change.session.key, given_id)
     if seq is None and ids.is_server_message_id(given_id):
-        raise MessageNotFound(field="message_id")
+        seq = _NO_MESSAGE
     (message,), ledger = messages.new_messages(given, requests.message_limits, "message")
     return change, MessageUpdate(
         seq=seq,
