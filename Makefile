@@ -22,7 +22,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test generate generate-check breaking bench demo serve build ci
+.PHONY: help setup fmt lint test fuzz generate generate-check breaking bench demo serve build ci
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ ifeq ($(LOCKSTITCH_TEST_POSTGRES_BIN),)
 else
 	LOCKSTITCH_POSTGRES_BIN=$(LOCKSTITCH_TEST_POSTGRES_BIN) $(BIN)/pytest $(ON_OLD_POSTGRES)
 endif
+
+fuzz: $(READY) ## throw drawn requests and bytes at a server for five minutes; `make test` does it for 20 seconds
+	LOCKSTITCH_FUZZ_SECONDS=300 $(BIN)/pytest tests/fuzz
 
 generate: $(READY) $(GENERATOR) ## make the stubs from protos/ again
 	protos/generate client/python
