@@ -47,11 +47,12 @@ class Client(Administration):
             ``"unix:/run/lockstitch.sock"``.
         token: Who calls: a token, or a callable (plain or async) that gives a fresh one. A callable is asked before
             every attempt, so let it keep what it gives for as long as it lives; an async one runs on the loop that
-            calls.
+            calls. None where a client certificate says it, given by ``tls``.
         tls: None is plain text where the target can't leave this machine (loopback, ``localhost``, a Unix socket), else
             TLS with gRPC's own root certificates. True is TLS anyway. Bytes are the PEM root certificates to trust.
-            ``grpc.ChannelCredentials`` are taken as they are, such as for mutual TLS. False is plain text by name: the
-            token and all content can then be read on the way. Defaults to None.
+            ``grpc.ChannelCredentials`` are taken as they are, such as for mutual TLS:
+            ``grpc.ssl_channel_credentials(root_certificates, private_key, certificate_chain)``. False is plain text by
+            name: the token and all content can then be read on the way. Defaults to None.
         timeout: How long a call may take, all attempts together. Shorter fails sooner under trouble, longer rides out
             longer restarts; a call can say its own. Defaults to 10 seconds.
     """

@@ -20,8 +20,8 @@ from lockstitch.failures import error_of, pushback
 from lockstitch.streams import Stream, StreamCall, is_cancelled
 from lockstitch.uploads import Upload, UploadCall
 
-TokenSource = str | Callable[[], str | Awaitable[str]]
-"""A token, or a callable (plain or async) that gives one."""
+TokenSource = str | Callable[[], str | Awaitable[str]] | None
+"""A token, or a callable (plain or async) that gives one; None where the channel's certificate says who calls."""
 
 _Request = TypeVar("_Request", bound=Message)
 _Response = TypeVar("_Response", bound=Message)
@@ -230,6 +230,8 @@ class Transport:
         return retries.wait_seconds(backoff, pushback=pushback(failure), retry_after=retry_after)
 
     async def _fresh_headers(self) -> _Headers:
+        if self._token is None:
+            return ()
         if isinstance(self._token, str):
             return _bearer(self._token)
         given = self._token()
