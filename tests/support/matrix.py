@@ -188,13 +188,18 @@ def has(rpc: str, name: str) -> bool:
     return name in RPCS[rpc].input_type.fields_by_name
 
 
-async def prepare(rpc: str, engine: Asker, user_id: str = OWNER) -> Place:
+async def prepare(rpc: str, engine: Asker, user_id: str = OWNER, *, agent: str = "") -> Place:
     """Make a session that an RPC would succeed on."""
     state = recipe(rpc).state
     session_id, call_id = fresh("session"), fresh("call")
     messages = [said("hello"), called(call_id, "c2"), said("secret")]
     made = await engine.call(
-        "CreateSession", session_id=session_id, user_id=user_id, messages=messages, memory={"goal": "secret"}
+        "CreateSession",
+        session_id=session_id,
+        user_id=user_id,
+        agent=agent,
+        messages=messages,
+        memory={"goal": "secret"},
     )
     await engine.call("UpdateMemory", session_id=session_id, change=patched('{"goal":"another secret"}'))
     fence: dict[str, Any] = {}

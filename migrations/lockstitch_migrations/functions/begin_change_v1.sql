@@ -9,7 +9,7 @@ begin
 
     select * into r_session from lockstitch.sessions s
     where s.session_key = p_session_key and s.tenant_id = p_tenant and s.session_id = p_session_id
-        and (p_owner is null or s.user_id = p_owner)
+        and lockstitch.reaches_v1(p_owner, s.user_id, s.agent)
     for no key update;
     r_now := clock_timestamp();
     if not found or coalesce(r_session.purge_time <= r_now, false) then

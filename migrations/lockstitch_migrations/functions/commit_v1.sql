@@ -4,7 +4,7 @@
 -- state, versions, then the content. Nothing is written before all is checked, so a refusal is an answer (r_outcome) and never
 -- an exception. A request_id that was committed before gives its receipt again, whatever became of the session since.
 --
--- p_owner: the user who must own the session; null for callers who reach their whole tenant.
+-- p_owner: what the caller is narrowed to (reaches_v1); null for callers who reach their whole tenant.
 -- p_create: 0 never, 1 if missing, 2 must not exist. p_user: whose session it becomes, and whose an existing one must be.
 -- Ledger steps (p_op): 1 record, 2 answered by a message of the caller, 3 update, 4 complete. The message that a step 4 names is
 -- the result it writes, and is stored only for a call that a message made.
@@ -105,7 +105,7 @@ begin
 
     if not v_created then
         if v_session.session_id is distinct from p_session_id
-            or v_session.user_id <> p_owner
+            or not lockstitch.reaches_v1(p_owner, v_session.user_id, v_session.agent)
         then
             r_outcome := case when p_create > 0 then 'session_exists' else 'session_not_found' end;
             return;

@@ -116,7 +116,7 @@ begin
     from lockstitch.sessions s
     join lockstitch.session_details d on d.session_key = s.session_key and d.tenant_id = p_tenant
     where s.session_key = p_session_key and s.tenant_id = p_tenant and s.session_id = p_session_id
-        and (p_owner is null or s.user_id = p_owner)
+        and lockstitch.reaches_v1(p_owner, s.user_id, s.agent)
         and (s.status <> 4 or (p_show_deleted and s.purge_time > clock_timestamp()));
     if not found then
         return;

@@ -81,12 +81,17 @@ def list_runs(
 
 
 def list_sessions(request: pb.ListSessionsRequest, requests: Requests) -> tuple[SessionFilter, PageRequest] | None:
-    """ListSessions; None where a user asks for somebody else's."""
+    """ListSessions; None where a caller asks for what it may not reach."""
     principal, settings = requests.principal, requests.settings
     requests.policy.require(principal, Claim.LIST_SESSIONS)
     id_max = settings.id_characters_max
     user_id = checks.identifier(request.user_id, "user_id", id_max, required=False)
     own = owner(principal)
+    agent = checks.identifier(request.agent, "agent", id_max, required=False) or None
+    if agent is None and principal.agents is not None:
+        if len(principal.agents) != 1:
+            raise InvalidField("agent", "is required, one of those that the token names")
+        (agent,) = principal.agents
     statuses = tuple(
         SessionStatus(_known(status, SessionStatus, f"statuses[{place}]"))
         for place, status in enumerate(request.statuses)
@@ -94,7 +99,7 @@ def list_sessions(request: pb.ListSessionsRequest, requests: Requests) -> tuple[
     shown = SessionFilter(
         tenant_id=principal.tenant_id,
         user_id=own or user_id or None,
-        agent=checks.identifier(request.agent, "agent", id_max, required=False) or None,
+        agent=agent,
         statuses=statuses or None,
         labels=sessions.labels(request.labels, "labels", labels_max=settings.labels_max, characters_max=id_max),
         created_after=(
@@ -113,6 +118,8 @@ def list_sessions(request: pb.ListSessionsRequest, requests: Requests) -> tuple[
     )
     page = requests.page(request, request)
     if own is not None and user_id not in {"", own}:
+        return None
+    if principal.agents is not None and agent not in principal.agents:
         return None
     return shown, page
 

@@ -10,7 +10,7 @@ from lockstitch_server import ids
 from lockstitch_server.api import checks
 from lockstitch_server.api.call import Call, current_call
 from lockstitch_server.api.convert.messages import MessageLimits
-from lockstitch_server.auth.policy import Claim, Policy, owner
+from lockstitch_server.auth.policy import Claim, Policy, reach_of
 from lockstitch_server.config import Settings
 from lockstitch_server.errors import BatchTooLarge, InvalidField
 from lockstitch_server.model import Change, Fence, Method, Principal, SessionRef
@@ -76,7 +76,7 @@ class Requests:
             tenant_id=principal.tenant_id,
             session_id=session_id,
             key=ids.session_key(principal.tenant_id, session_id),
-            owner=owner(principal),
+            owner=reach_of(principal),
         )
 
     def request_id(self, request_id: str) -> str:
@@ -160,7 +160,12 @@ class Requests:
         for name in _NOT_IN_TOKEN:
             request.ClearField(name)
         principal = self.principal
-        bound = (request.DESCRIPTOR.name, principal.tenant_id, owner(principal) or "", *(part or "" for part in reach))
+        bound = (
+            request.DESCRIPTOR.name,
+            principal.tenant_id,
+            reach_of(principal) or "",
+            *(part or "" for part in reach),
+        )
         arguments = request.SerializeToString(deterministic=True)
         return PageRequest(
             page_size=checks.not_negative(page_size, "page_size"),

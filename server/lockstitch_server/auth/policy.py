@@ -5,6 +5,7 @@ from enum import Enum
 from lockstitch_server.errors import RoleNotAllowed
 from lockstitch_server.model import CallerRole, Principal
 
+_BETWEEN = "\x1f"
 _USER, _ENGINE, _ADMIN = CallerRole.USER, CallerRole.ENGINE, CallerRole.ADMIN
 
 
@@ -75,3 +76,10 @@ class Policy:
 def owner(principal: Principal) -> str | None:
     """The user whose sessions alone the caller may reach; None for callers who reach those of all."""
     return principal.subject if principal.role is CallerRole.USER else principal.acts_for
+
+
+def reach_of(principal: Principal) -> str | None:
+    """What of its tenant the caller may reach, as lockstitch.reaches_v1 reads it; None for all of it."""
+    if principal.agents is None:
+        return owner(principal)
+    return _BETWEEN.join(["", owner(principal) or "", *sorted(principal.agents)])

@@ -65,7 +65,7 @@ class SessionRef:
     session_id: str
     key: SessionKey
     owner: str | None
-    """The user that must own it; None where the caller may reach its whole tenant."""
+    """What the caller is narrowed to, such as the user that must own it; None where it may reach its whole tenant."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,9 @@ class Runs:
 
     async def renew(self, ref: SessionRef, fence: Fence, lease: timedelta) -> Run:
         """Renew a run's lease."""
+        if ref.owner is not None:
+            # A renewal looks at the lease alone. What a narrowed engine may reach never changes, so it is asked before.
+            await self.get(ref, fence.run_id)
         outcome, run = await self._store.renew(ref, fence, lease)
         match outcome:
             case "session_not_found":

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import grpc
@@ -16,7 +17,7 @@ from lockstitch_server.auth.tokens import TokenSigner
 from lockstitch_server.model import CallerRole
 from lockstitch_server.server_process import ServerProcess
 from support.databases import Database
-from support.matrix import NOWHERE, OWNER, RECIPES, RPCS, Asker, Place, prepare, recipe, request_on
+from support.matrix import OWNER, RECIPES, RPCS, Asker, Place, prepare, recipe, request_on
 from support.rpc import Refusal
 from support.strangers import fingerprint, learns_nothing, suffices, token_of
 
@@ -35,6 +36,13 @@ def _signed(key: SigningKey, tenant: str, ago: float = 0) -> str:
 def _for_another_audience(key: SigningKey, tenant: str) -> str:
     claims = jwt.decode(_signed(key, tenant), options={"verify_signature": False}) | {"aud": "another"}
     return jwt.encode(claims, key.private, "EdDSA", headers={"kid": key.key_id})
+
+
+def _stating(server: ServerProcess, tenant: str, user: str, role: str, narrowed: dict[str, object]) -> str:
+    key = keys.load_or_make(server.data_dir)
+    stated = server.token(tenant=tenant, user=user, role=role)
+    claims = jwt.decode(stated, options={"verify_signature": False}) | narrowed
+    return f"Bearer {jwt.encode(claims, key.private, 'EdDSA', headers={'kid': key.key_id})}"
 
 
 NOBODIES: dict[str, tuple[str, Callable[[SigningKey, str], str | None]]] = {
@@ -103,8 +111,19 @@ async def test_nobody_is_told_that_alone(
     assert await fingerprint(database) == before
 
 
+STRANGERS: dict[str, tuple[bool, str, str, dict[str, object]]] = {
+    "another tenant's admin": (False, "a", "admin", {}),
+    "another tenant's user of that name": (False, OWNER, "user", {}),
+    "another user": (True, "u2", "user", {}),
+    "an engine that acts for another user": (True, "u2", "engine", {"acts_for": "u2"}),
+    "an engine of another agent": (True, "u2", "engine", {"agents": ["another"]}),
+    "an engine of another agent, for that user": (True, OWNER, "engine", {"agents": ["another"], "acts_for": OWNER}),
+}
+"""Whether they are of the tenant, who they are, and what their tokens narrow them to."""
+
+
 @EVERY
-@pytest.mark.parametrize("who", ["another tenant's admin", "another tenant's user of that name", "another user"])
+@pytest.mark.parametrize("who", STRANGERS)
 async def test_a_stranger_learns_nothing_and_changes_nothing(
     rpc: str,
     who: str,
@@ -116,13 +135,10 @@ async def test_a_stranger_learns_nothing_and_changes_nothing(
     place: Place,
     engine: Asker,
 ) -> None:
-    theirs, user, role = {
-        "another tenant's admin": (fresh("tenant"), "a", "admin"),
-        "another tenant's user of that name": (fresh("tenant"), OWNER, "user"),
-        "another user": (tenant, fresh("user"), "user"),
-    }[who]
-    stranger = asker(server, tenant=theirs, user=user, role=role)
-    own = await prepare(rpc, asker(server, tenant=theirs), user)
+    is_ours, user, role, narrowed = STRANGERS[who]
+    theirs = tenant if is_ours else fresh("tenant")
+    stranger = asker(server, authorization=_stating(server, theirs, user, role, narrowed))
+    own = await prepare(rpc, asker(server, tenant=theirs), user, agent="another" if "agents" in narrowed else "")
     token = await token_of(rpc, engine, place)
     if recipe(rpc).names and not recipe(rpc).creates and not (rpc == "ListSessions" and user == OWNER):
         before = await fingerprint(database)
@@ -135,7 +151,8 @@ async def test_a_stranger_learns_nothing_and_changes_nothing(
             assert isinstance(refused, Refusal)
             assert (refused.code, refused.reason) == (grpc.StatusCode.NOT_FOUND, "SESSION_NOT_FOUND")
         assert not any(b"secret" in answer for answer in answers if isinstance(answer, bytes))
-    answer = await stranger.ask(rpc, request_on(rpc, own if not recipe(rpc).creates else NOWHERE))
+    there = replace(own, session_id=fresh("new")) if recipe(rpc).creates else own
+    answer = await stranger.ask(rpc, request_on(rpc, there))
     if suffices(role, rpc) and not recipe(rpc).creates:
         assert isinstance(answer, bytes), f"the recipe of {rpc} is no request that succeeds: {answer}"
     elif not suffices(role, rpc):
