@@ -83,6 +83,7 @@ where p.pronamespace = 'lockstitch'::regnamespace
         'plan_ledger_v1',
         'plan_memory_v1',
         'purge_v1',
+        'reaches_v1',
         'run_is_live_v1',
         'run_rows_v1',
         'server_request_v1',

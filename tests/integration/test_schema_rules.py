@@ -84,6 +84,7 @@ OVER_SESSIONS = {"count_sessions_of_user_v1", "list_sessions_v1", "sessions_of_u
 OF_NO_ROWS = {
     "incomplete_message_v1",
     "minute_v1",
+    "reaches_v1",
     "server_request_v1",
     "session_expired_v1",
     "session_shown_v1",

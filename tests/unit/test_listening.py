@@ -48,3 +48,22 @@ def test_a_held_port_is_named_and_takes_no_connections() -> None:
 def test_a_host_that_is_not_ours_is_named() -> None:
     with pytest.raises(StartupError, match=r"192\.0\.2\.1:1"):
         listening.ensure_free(Address("192.0.2.1", 1))
+
+
+@pytest.mark.parametrize(
+    ("host", "is_loopback"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("localhost", True),
+        ("[::1]", True),
+        ("0.0.0.0", False),  # noqa: S104 - that is what is to be refused
+        ("[::]", False),
+        ("192.0.2.1", False),
+        ("localhost.example", False),
+        ("store.example", False),
+        ("*", False),
+    ],
+)
+def test_loopback_is_what_no_other_machine_reaches(host: str, *, is_loopback: bool) -> None:
+    assert listening.is_loopback(Address(host, 1)) is is_loopback

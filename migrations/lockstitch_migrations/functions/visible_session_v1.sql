@@ -5,7 +5,9 @@ language sql immutable parallel safe as $$
     select case
         when p_owner is null then true
         when left(p_owner, 1) <> chr(31) then p_user_id is not distinct from p_owner
-        else split_part(p_owner, chr(31), 2) in ('', p_user_id) and p_agent = any ((string_to_array(p_owner, chr(31)))[3:])
+        else coalesce(
+            split_part(p_owner, chr(31), 2) in ('', p_user_id) and p_agent = any ((string_to_array(p_owner, chr(31)))[3:]), false
+        )
     end
 $$;
 
