@@ -16,7 +16,8 @@ from lockstitch_server.service.drafts import text_too_large
 _BREAK_OFF_SECONDS = 0.1
 """How long the end of the steps is waited out where none of them said that it is the last.
 
-A call that breaks off looks like a half-close at first: that its task is cancelled is an event of its own, behind it. Text that was cut off must not be stored as if it were whole.
+A call that breaks off looks like a half-close at first: its cancellation is an event of its own, which comes behind it.
+Text that was cut off must not be stored as if it were whole.
 """
 
 _OF_THE_FIRST = ("request_id", "session_id", "expected_version", "expected_memory_version", "fence", "force")
