@@ -109,6 +109,7 @@ begin
         where r.session_key = p_session_key and r.tenant_id = p_tenant and r.run_id = p_run_id
     ) then
         r_outcome := case when v_session.active_run_id = p_run_id then 'run_id_used' else 'run_ended' end;
+        r_run_id := p_run_id;
     end if;
     if r_outcome is not null then
         r_version := v_session.version;
