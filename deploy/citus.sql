@@ -3,7 +3,7 @@
 -- of sessions is named here; they do not run it, since no registry has Citus.
 --
 -- `store` and `migrations` stay on the coordinator. What is over sessions (list_sessions_v1, session_versions_v1, sessions_to_sweep_v1,
--- sessions_of_user_v1, count_sessions_of_user_v1, add_draft_steps_v1) runs there, and asks the nodes that it needs.
+-- sessions_of_user_v1, count_sessions_of_user_v1, add_draft_steps_v1, renew_runs_v1) runs there, and asks the nodes that it needs.
 
 select create_distributed_table('lockstitch.sessions', 'session_key');
 select create_distributed_table('lockstitch.session_details', 'session_key', colocate_with => 'lockstitch.sessions');
@@ -48,7 +48,6 @@ where p.pronamespace = 'lockstitch'::regnamespace
         'put_off_sweep_v1',
         'remove_messages_v1',
         'removed_messages_v1',
-        'renew_run_v1',
         'run_memory_v1',
         'runs_by_id_v1',
         'session_at_v1',

@@ -72,7 +72,11 @@ FIRST_BY_ANOTHER = {
 }
 """Their first statement calls begin_change_v1, whose first statement names the tenant."""
 
-FOR_MANY_TENANTS = {"add_draft_steps_v1": "p_tenants[i]", "session_versions_v1": "v_tenant"}
+FOR_MANY_TENANTS = {
+    "add_draft_steps_v1": "p_tenants[i]",
+    "renew_runs_v1": "p_tenants[i]",
+    "session_versions_v1": "v_tenant",
+}
 """Each names each tenant before it touches that tenant's rows."""
 
 OF_EVERY_TENANT = {"sessions_to_sweep_v1"}
@@ -229,7 +233,7 @@ def test_the_server_calls_functions_that_name_the_tenant_and_touches_no_table_of
         r"\bsecurity\s+definer\b",
         r"\bmerge\s+into\b",
         r"\bpg_(try_)?advisory",
-        r"\bdo\s+update\b[^;]*\b(now|clock_timestamp|statement_timestamp)\(",
+        r"\b(update|merge)\b[^;]*\bset\b[^;]*\b(now|clock_timestamp|statement_timestamp|gen_random_uuid)\(",
         r"\bctid\b",
         r"\bgenerated\s+(always|by\s+default)\s+as\s+identity\b|\bserial\b|\bnextval\b",
         r"\bnotify\b|\bpg_notify\b",

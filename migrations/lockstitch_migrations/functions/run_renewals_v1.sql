@@ -10,10 +10,12 @@ create function lockstitch.renew_runs_v1(
 ) language plpgsql as $$
 declare
     v_session lockstitch.sessions%rowtype;
+    v_now timestamptz;
 begin
     for i in 1 .. cardinality(p_tenants) loop
         perform set_config('app.tenant', p_tenants[i], true);
-        update lockstitch.run_leases l set lease_expire_time = clock_timestamp() + p_leases[i]
+        v_now := clock_timestamp();
+        update lockstitch.run_leases l set lease_expire_time = v_now + p_leases[i]
         from lockstitch.sessions s, lockstitch.runs r
         where l.session_key = p_session_keys[i] and l.tenant_id = p_tenants[i] and l.fencing_token = p_fencing_tokens[i]
             and s.session_key = p_session_keys[i] and s.tenant_id = p_tenants[i] and s.session_id = p_session_ids[i]
@@ -21,10 +23,10 @@ begin
             and r.session_key = p_session_keys[i] and r.tenant_id = p_tenants[i] and r.run_id = p_run_ids[i]
             and r.fencing_token = p_fencing_tokens[i]
             -- A live lease would bring back to life what has expired.
-            and coalesce(s.expire_time > clock_timestamp(), true)
+            and coalesce(s.expire_time > v_now, true)
             and (
-                l.lease_expire_time > clock_timestamp()
-                or coalesce(s.last_activity_time + s.idle_ttl > clock_timestamp(), true)
+                l.lease_expire_time > v_now
+                or coalesce(s.last_activity_time + s.idle_ttl > v_now, true)
             )
         returning 'renewed', r.run_id, r.fencing_token, r.started_version, r.ended_version, r.cancel_version, r.start_time, r.end_time,
             r.lease_expire_time, l.lease_expire_time, r.status, r.worker, r.error, r.label_keys, r.label_values
@@ -33,7 +35,7 @@ begin
         if not found then
             select * into v_session from lockstitch.sessions s
             where s.session_key = p_session_keys[i] and s.tenant_id = p_tenants[i] and s.session_id = p_session_ids[i];
-            if not found or coalesce(v_session.purge_time <= clock_timestamp(), false) then
+            if not found or coalesce(v_session.purge_time <= v_now, false) then
                 r_outcome := 'session_not_found';
             elsif v_session.active_run_id = p_run_ids[i] and v_session.fencing_token = p_fencing_tokens[i] then
                 r_outcome := 'session_expired';

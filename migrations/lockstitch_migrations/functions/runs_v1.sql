@@ -233,38 +233,3 @@ begin
     r_last_seq := v_session.last_seq;
 end
 $$;
-
--- Renews the lease of a session's run, by its token, and locks nothing else. Whoever took over has changed the token under that lock.
-create function lockstitch.renew_run_v1(
-    p_tenant text, p_session_key uuid, p_session_id text, p_owner text, p_run_id text, p_fencing_token bigint, p_lease interval,
-    out r_outcome text
-) language plpgsql as $$
-declare
-    v_session lockstitch.sessions%rowtype;
-    v_now timestamptz;
-begin
-    perform set_config('app.tenant', p_tenant, true);
-    select * into v_session from lockstitch.sessions s
-    where s.session_key = p_session_key and s.tenant_id = p_tenant and s.session_id = p_session_id
-        and (p_owner is null or s.user_id = p_owner);
-    v_now := clock_timestamp();
-    if not found or coalesce(v_session.purge_time <= v_now, false) then
-        r_outcome := 'session_not_found';
-        return;
-    end if;
-    if v_session.active_run_id = p_run_id and v_session.fencing_token = p_fencing_token then
-        -- A live lease would bring back to life what was idle without it.
-        if lockstitch.session_expired_v1(v_session, v_now) then
-            r_outcome := 'session_expired';
-            return;
-        end if;
-        update lockstitch.run_leases l set lease_expire_time = v_now + p_lease
-        where l.session_key = p_session_key and l.tenant_id = p_tenant and l.fencing_token = p_fencing_token;
-        if found then
-            r_outcome := 'renewed';
-            return;
-        end if;
-    end if;
-    r_outcome := lockstitch.fence_refusal_v1(p_tenant, p_session_key, p_run_id, p_fencing_token);
-end
-$$;
