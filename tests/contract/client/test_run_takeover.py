@@ -64,7 +64,6 @@ async def take_over(session: SessionHandle, until_then: AsyncExitStack) -> RunHa
                 await asyncio.sleep(POLL_SECONDS)
 
 
-# Case A20: SIGSTOP beyond the lease
 async def test_a_holder_that_was_stopped_beyond_its_lease_is_fenced_when_it_wakes(client: Client, hold: Hold) -> None:
     session = await client.create()
     process = hold(session.session_id)
