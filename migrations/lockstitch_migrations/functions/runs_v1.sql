@@ -147,7 +147,10 @@ begin
         v_session, r_commit_time, p_method, p_request, p_digest, p_subject, p_principal_role, p_traceparent, true, 0::smallint,
         null, p_run_id, v_ended, v_changed
     );
-    perform lockstitch.sweep_by_v1(p_tenant, p_session_key, r_commit_time + p_lease + p_sweep_grace);
+    -- A long lease may be renewed for a short time, which moves nothing here: it is looked at now and then.
+    perform lockstitch.sweep_by_v1(
+        p_tenant, p_session_key, r_commit_time + least(p_lease, p_sweep_grace) + p_sweep_grace
+    );
     r_outcome := 'committed';
     r_version := v_session.version;
     r_last_seq := v_session.last_seq;
