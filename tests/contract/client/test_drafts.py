@@ -23,7 +23,6 @@ from lockstitch.errors import InvalidField
 from lockstitch.types import Message, Role, RunStatus, ToolCallStatus
 from lockstitch_server.server_process import ServerProcess
 from support.proxy import Proxy, proxy_to, to_tcp
-from support.waiting import until
 
 PIECES = ["It ", "is ", "4 degrees ", "in Tromsø ", "🏔", " and ", "in Oslo."]
 WHOLE = "".join(PIECES)
@@ -231,22 +230,3 @@ async def test_a_draft_survives_a_killed_server(folder: Path) -> None:
             assert [commit.version async for commit in session.commits()] == list(range(1, 5))
     finally:
         await asyncio.to_thread(server.stop)
-
-
-async def test_what_a_follower_is_shown_of_drafts_is_their_text(session: SessionHandle) -> None:
-    shown = ""
-
-    async def follow() -> None:
-        nonlocal shown
-        async for frame in session.frames(after_version=0):
-            shown += frame.draft.text
-            if frame.commit.version == 2:
-                return
-
-    following = asyncio.create_task(follow())
-    async with session.draft() as draft:
-        for end in range(1, len(PIECES) + 1):
-            await draft.write(PIECES[end - 1])
-            await until(lambda: shown == draft.text, f"{end} pieces")
-    await following
-    assert shown == WHOLE
