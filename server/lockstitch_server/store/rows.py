@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from lockstitch_server import ids
 from lockstitch_server.model import (
     CallerRole,
+    ForkedFrom,
     Memory,
     Message,
     MessageRole,
@@ -56,6 +57,11 @@ def session(row: Row, tenant_id: str) -> Session:
         delete_time=row["s_delete_time"],
         purge_time=_last_instant(row["s_purge_time"]),
         active_run_id=row["s_active_run_id"] or "",
+        forked_from=(
+            None
+            if row["s_forked_from_id"] is None
+            else ForkedFrom(row["s_forked_from_id"], row["s_forked_from_version"])
+        ),
     )
 
 
