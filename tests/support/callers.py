@@ -8,21 +8,32 @@ import grpc
 from grpc import aio
 
 from lockstitch.v1.admin_service_pb2_grpc import AdminServiceStub
+from lockstitch.v1.checkpoint_service_pb2_grpc import CheckpointServiceStub
+from lockstitch.v1.run_service_pb2_grpc import RunServiceStub
 from lockstitch.v1.session_service_pb2_grpc import SessionServiceStub
 
 CALL_SECONDS_MAX = 20.0
 
 
 class Caller:
-    """One caller: `caller.sessions.Append(request)`, `caller.admin.GetServerInfo(request)`.
+    """One caller: `caller.sessions.Append(request)`; `runs`, `checkpoints` and `admin` are the other services.
 
     Every call carries the token, if there is one, and a deadline, if it has none.
     """
 
     def __init__(self, target: str, token: str | None = None) -> None:
-        self.channel = aio.insecure_channel(target, interceptors=[_Headers(token)])
+        self.headers = [("authorization", f"Bearer {token}")] if token else []
+        """What streams are called with: only unary calls carry the token by themselves."""
+        self.channel = aio.insecure_channel(target, interceptors=[_Headers(self.headers)])
         self.sessions = SessionServiceStub(self.channel)
+        self.runs = RunServiceStub(self.channel)
+        self.checkpoints = CheckpointServiceStub(self.channel)
         self.admin = AdminServiceStub(self.channel)
+
+    def method(self, name: str) -> Any:
+        """Give a method by its name, which no two services have."""
+        (found,) = (getattr(stub, name) for stub in (self.sessions, self.runs, self.checkpoints, self.admin) if hasattr(stub, name))
+        return found
 
     async def close(self) -> None:
         await self.channel.close()
@@ -37,8 +48,8 @@ class Caller:
 
 
 class _Headers(aio.UnaryUnaryClientInterceptor):
-    def __init__(self, token: str | None) -> None:
-        self._headers = [("authorization", f"Bearer {token}")] if token else []
+    def __init__(self, headers: list[tuple[str, str]]) -> None:
+        self._headers = headers
 
     async def intercept_unary_unary(
         self,

@@ -11,8 +11,14 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 from grpc import aio
 
-from lockstitch.v1 import commit_pb2, error_reason_pb2
-from lockstitch.v1 import session_service_pb2 as pb
+from lockstitch.v1 import (
+    admin_service_pb2,
+    checkpoint_service_pb2,
+    commit_pb2,
+    error_reason_pb2,
+    run_service_pb2,
+    session_service_pb2,
+)
 from support.callers import Caller
 
 As: TypeAlias = "Callable[..., Rpc]"
@@ -21,6 +27,14 @@ DETAILS = "grpc-status-details-bin"
 DETAILS_BYTES_MAX = 4096
 ATTEMPTS = 5
 BUGS = {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}
+MODULES: tuple[Any, ...] = (session_service_pb2, run_service_pb2, checkpoint_service_pb2, admin_service_pb2)
+"""The modules of every service's requests; no two services have a method of one name."""
+SERVICE_OF = {
+    method.name: service.full_name
+    for module in MODULES
+    for service in module.DESCRIPTOR.services_by_name.values()
+    for method in service.methods
+}
 
 
 class Rpc:
@@ -31,7 +45,7 @@ class Rpc:
 
     def __getattr__(self, method: str) -> Callable[..., Awaitable[Any]]:
         async def call(**fields: Any) -> Any:
-            request = getattr(pb, f"{method}Request")(**fields)
+            request = request_of(method)(**fields)
             if "request_id" in request.DESCRIPTOR.fields_by_name and "request_id" not in fields:
                 request.request_id = uuid4().hex
             return await self.send(request)
@@ -40,7 +54,7 @@ class Rpc:
 
     async def send(self, request: Message) -> Any:
         """Send a request to the method that its type is named after; retry as the shipped service config does."""
-        method = getattr(self.caller.sessions, type(request).__name__.removesuffix("Request"))
+        method = self.caller.method(type(request).__name__.removesuffix("Request"))
         for _ in range(ATTEMPTS - 1):
             try:
                 return await method(request)
@@ -53,9 +67,15 @@ class Rpc:
 
     async def send_bytes(self, method: str, body: bytes) -> bytes:
         """Send bytes that need not be a request."""
-        send: Any = self.caller.channel.unary_unary(f"/lockstitch.v1.SessionService/{method}")
+        send: Any = self.caller.channel.unary_unary(f"/{SERVICE_OF[method]}/{method}")
         answer: bytes = await send(body)
         return answer
+
+
+def request_of(method: str) -> Any:
+    """Give the request class of a method, whichever service has it."""
+    (found,) = (getattr(module, f"{method}Request") for module in MODULES if hasattr(module, f"{method}Request"))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
