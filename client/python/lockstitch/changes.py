@@ -1,13 +1,17 @@
-"""What all changes of a session have in common: their id, and how far the handle has seen after them."""
+"""What all changes of a session have in common: their id, their fence, and how far the handle has seen after them."""
 
 import secrets
 
 from lockstitch.reads import SessionReads
 from lockstitch.v1.commit_pb2 import CommitReceipt
+from lockstitch.v1.run_pb2 import Fence
 
 
 class SessionChanges(SessionReads):
-    """The ground of every changing part of :class:`lockstitch.SessionHandle`."""
+    """The ground of every changing part of :class:`lockstitch.SessionHandle` and :class:`lockstitch.RunHandle`."""
+
+    _fence: Fence | None = None
+    """What goes with every change made under a run."""
 
     def _made(
         self, receipt: CommitReceipt, expected_version: int | None, expected_memory_version: int | None = None

@@ -7,10 +7,12 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from lockstitch.changes import new_request_id
+from lockstitch.checkpoints import listed_checkpoints
 from lockstitch.connection import Endpoint, Tls
 from lockstitch.session import SessionHandle
 from lockstitch.transport import TokenSource, Transport
 from lockstitch.v1.admin_service_pb2 import GetServerInfoRequest, GetServerInfoResponse
+from lockstitch.v1.checkpoint_pb2 import Checkpoint
 from lockstitch.v1.message_pb2 import Message
 from lockstitch.v1.session_pb2 import Session, SessionStatus
 from lockstitch.v1.session_service_pb2 import CreateSessionRequest, ListSessionsRequest
@@ -208,6 +210,36 @@ class Client:
             ``print((await client.server_info()).limits.append_messages_max)``
         """
         return await self._transport.call(lambda to: to.admin.GetServerInfo, GetServerInfoRequest(), timeout=timeout)
+
+    def checkpoints(
+        self,
+        *,
+        namespace: str | None = None,
+        run_id: str = "",
+        metadata: Mapping[str, object] | None = None,
+        before: str = "",
+        page_size: int = 0,
+        timeout: timedelta | None = None,
+    ) -> AsyncIterator[Checkpoint]:
+        """The checkpoints of all sessions, the greatest id first, each with all its writes. For engines and admins.
+
+        Args:
+            namespace, run_id, metadata, before, page_size: See :meth:`lockstitch.SessionHandle.checkpoints`.
+            timeout: Of each page; None is the client's.
+
+        Example:
+            ``sessions = {c.session_id async for c in client.checkpoints(run_id="run-7")}``
+        """
+        return listed_checkpoints(
+            self._transport,
+            session_id="",
+            namespace=namespace,
+            run_id=run_id,
+            metadata=metadata,
+            before=before,
+            page_size=page_size,
+            timeout=timeout,
+        )
 
     def run(self, awaitable: Awaitable[_T]) -> _T:
         """Waits for one of this client's calls, from code that is not async. Blocks the thread it is called in.
