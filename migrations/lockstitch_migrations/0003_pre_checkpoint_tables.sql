@@ -21,6 +21,9 @@ create table lockstitch.checkpoints (
 
 create index checkpoints_by_id on lockstitch.checkpoints (tenant_id, checkpoint_id, session_key, namespace);
 
+-- Parents come before their children, by their ids too; where they do not, a new checkpoint may close a circle.
+create index checkpoints_of_later_parents on lockstitch.checkpoints (session_key, namespace, parent_id) where parent_id > checkpoint_id;
+
 -- Parts of a state: a row a version, however many checkpoints share it.
 create table lockstitch.checkpoint_values (
     session_key uuid not null,

@@ -32,7 +32,8 @@ class Caller:
 
     def method(self, name: str) -> Any:
         """Give a method by its name, which no two services have."""
-        (found,) = (getattr(stub, name) for stub in (self.sessions, self.runs, self.checkpoints, self.admin) if hasattr(stub, name))
+        stubs = (self.sessions, self.runs, self.checkpoints, self.admin)
+        (found,) = (getattr(stub, name) for stub in stubs if hasattr(stub, name))
         return found
 
     async def close(self) -> None:

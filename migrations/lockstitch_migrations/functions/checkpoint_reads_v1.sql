@@ -13,6 +13,7 @@ create function lockstitch.checkpoint_rows_v1(
 declare
     v_checkpoint lockstitch.checkpoints%rowtype;
     v_bytes bigint := 0;
+    v_value_bytes bigint;
     v_write_bytes bigint;
 begin
     for i in 1 .. coalesce(cardinality(p_ids), 0) loop
@@ -20,14 +21,29 @@ begin
         where c.session_key = p_session_keys[i] and c.tenant_id = p_tenant and c.namespace = p_namespaces[i]
             and c.checkpoint_id = p_ids[i];
         continue when not found;
-        select array_agg(v.format order by n.place), array_agg(v.data order by n.place), coalesce(sum(octet_length(v.data)), 0)
-        into value_formats, value_datas, v_write_bytes
+        if i = 1 and p_after_path is not null then
+            -- Its content was given with its first writes.
+            v_checkpoint.data := '';
+            v_checkpoint.metadata := '';
+            v_checkpoint.value_channels := '{}';
+            v_checkpoint.value_versions := '{}';
+        end if;
+        select array_agg(v.format order by n.place), array_agg(v.data order by n.place),
+            coalesce(
+                sum(
+                    64 + octet_length(n.channel) + octet_length(n.value_version) + octet_length(coalesce(v.format, ''))
+                    + coalesce(octet_length(v.data), 0)
+                ),
+                0
+            )
+        into value_formats, value_datas, v_value_bytes
         from unnest(v_checkpoint.value_channels, v_checkpoint.value_versions) with ordinality as n (channel, value_version, place)
         left join lockstitch.checkpoint_values v
             on v.session_key = v_checkpoint.session_key and v.tenant_id = p_tenant and v.namespace = v_checkpoint.namespace
             and v.channel = n.channel and v.value_version = n.value_version;
-        v_bytes := v_bytes + 2048 + octet_length(v_checkpoint.data) + octet_length(v_checkpoint.metadata) + v_write_bytes
-            + 600 * cardinality(v_checkpoint.value_channels);
+        v_bytes := v_bytes + 1024 + octet_length(v_checkpoint.data) + octet_length(v_checkpoint.metadata) + v_value_bytes
+            + octet_length(v_checkpoint.namespace) + octet_length(v_checkpoint.checkpoint_id) + octet_length(v_checkpoint.parent_id)
+            + octet_length(v_checkpoint.format) + coalesce(octet_length(v_checkpoint.run_id), 0);
         exit when i > 1 and v_bytes > p_bytes_max;
 
         select array_agg(w.task_id order by w.place), array_agg(w.task_path order by w.place), array_agg(w.write_index order by w.place),
@@ -39,7 +55,7 @@ begin
             from (
                 select t.*, row_number() over by_place as place, count(*) over () as places,
                     sum(
-                        1024 + octet_length(t.data) + octet_length(t.task_path) + octet_length(t.task_id) + octet_length(t.channel)
+                        64 + octet_length(t.data) + octet_length(t.task_path) + octet_length(t.task_id) + octet_length(t.channel)
                         + octet_length(t.format)
                     ) over by_place as running
                 from lockstitch.checkpoint_writes t
@@ -137,12 +153,14 @@ end
 $$;
 
 -- The places of checkpoints, by id, the greatest first, behind the cursor (id, session_key, namespace): of a session, or of all sessions
--- of the tenant (p_session_key null). p_namespace null is all of them. Metadata comes along where it is filtered by. The first row says
--- whether the session is there for the caller (checkpoint_id null). Planned anew at each call: which index serves depends on what is given.
+-- of the tenant (p_session_key null), of which p_scan are looked at, the last of them given in any case (is_last) with whether it is
+-- asked for (shown). p_namespace null is all of them. Metadata comes along where it is filtered by, p_metadata_max bytes of it and
+-- the one that passes them. The first row says whether the session is there for the caller (checkpoint_id null). Planned anew at each
+-- call: which index serves depends on what is given.
 create function lockstitch.list_checkpoint_places_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text, p_namespace text, p_run_id text, p_before text,
-    p_cursor_id text, p_cursor_key uuid, p_cursor_namespace text, p_limit integer, p_with_metadata boolean
-) returns table (session_key uuid, namespace text, checkpoint_id text, metadata bytea)
+    p_cursor_id text, p_cursor_key uuid, p_cursor_namespace text, p_limit integer, p_scan integer, p_metadata_max bigint
+) returns table (session_key uuid, namespace text, checkpoint_id text, metadata bytea, shown boolean, is_last boolean)
 language plpgsql stable set plan_cache_mode = force_custom_plan as $$
 declare
     v_namespaces text[] := array[p_namespace];
@@ -152,18 +170,38 @@ begin
     if p_session_key is null then
         return next;
         return query
-            select c.session_key, c.namespace, c.checkpoint_id, case when p_with_metadata then c.metadata end
-            from lockstitch.checkpoints c
-            join lockstitch.sessions s on s.session_key = c.session_key and s.tenant_id = p_tenant and s.status <> 4
-            where c.tenant_id = p_tenant
-                and (p_before is null or c.checkpoint_id < p_before)
-                and (p_namespace is null or c.namespace = p_namespace)
-                and (p_run_id is null or c.run_id = p_run_id)
-                and (
-                    p_cursor_id is null
-                    or (c.checkpoint_id, c.session_key, c.namespace) < (p_cursor_id, p_cursor_key, p_cursor_namespace)
-                )
-            order by c.checkpoint_id desc, c.session_key desc, c.namespace desc
+            select m.session_key, m.namespace, m.checkpoint_id, m.metadata, m.shown, m.place = p_scan
+            from (
+                select k.*, row_number() over by_place as place, sum(coalesce(octet_length(k.metadata), 0)) over by_place as bytes
+                from (
+                    select c.session_key, c.namespace, c.checkpoint_id, f.shown,
+                        case when f.shown and p_metadata_max is not null then c.metadata end as metadata
+                    from lockstitch.checkpoints c
+                    cross join lateral (
+                        select (p_namespace is null or c.namespace = p_namespace)
+                            and (p_run_id is null or coalesce(c.run_id = p_run_id, false))
+                            and exists (
+                                select
+                                from lockstitch.sessions s
+                                where s.session_key = c.session_key and s.tenant_id = p_tenant and s.status <> 4
+                            ) as shown
+                        -- Not a join: a session's checkpoints stand among those of others.
+                        offset 0
+                    ) as f
+                    where c.tenant_id = p_tenant
+                        and (p_before is null or c.checkpoint_id < p_before)
+                        and (
+                            p_cursor_id is null
+                            or (c.checkpoint_id, c.session_key, c.namespace) < (p_cursor_id, p_cursor_key, p_cursor_namespace)
+                        )
+                    order by c.checkpoint_id desc, c.session_key desc, c.namespace desc
+                    limit p_scan
+                ) as k
+                window by_place as (order by k.checkpoint_id desc, k.session_key desc, k.namespace desc)
+            ) as m
+            where (m.shown or m.place = p_scan)
+                and (p_metadata_max is null or m.bytes - coalesce(octet_length(m.metadata), 0) < p_metadata_max)
+            order by m.checkpoint_id desc, m.session_key desc, m.namespace desc
             limit p_limit;
         return;
     end if;
@@ -186,19 +224,23 @@ begin
         end loop;
     end if;
     return query
-        select p_session_key, k.namespace, k.checkpoint_id, k.metadata
-        from unnest(v_namespaces) as n (namespace)
-        cross join lateral (
-            select c.namespace, c.checkpoint_id, case when p_with_metadata then c.metadata end as metadata
-            from lockstitch.checkpoints c
-            where c.session_key = p_session_key and c.tenant_id = p_tenant and c.namespace = n.namespace
-                and (p_before is null or c.checkpoint_id < p_before)
-                and (p_run_id is null or c.run_id = p_run_id)
-                and (p_cursor_id is null or (c.checkpoint_id, c.namespace) < (p_cursor_id, p_cursor_namespace))
-            order by c.checkpoint_id desc
-            limit p_limit
-        ) as k
-        order by k.checkpoint_id desc, k.namespace desc
+        select p_session_key, m.namespace, m.checkpoint_id, m.metadata, true, false
+        from (
+            select k.*, sum(coalesce(octet_length(k.metadata), 0)) over (order by k.checkpoint_id desc, k.namespace desc) as bytes
+            from unnest(v_namespaces) as n (namespace)
+            cross join lateral (
+                select c.namespace, c.checkpoint_id, case when p_metadata_max is not null then c.metadata end as metadata
+                from lockstitch.checkpoints c
+                where c.session_key = p_session_key and c.tenant_id = p_tenant and c.namespace = n.namespace
+                    and (p_before is null or c.checkpoint_id < p_before)
+                    and (p_run_id is null or c.run_id = p_run_id)
+                    and (p_cursor_id is null or (c.checkpoint_id, c.namespace) < (p_cursor_id, p_cursor_namespace))
+                order by c.checkpoint_id desc
+                limit p_limit
+            ) as k
+        ) as m
+        where p_metadata_max is null or m.bytes - coalesce(octet_length(m.metadata), 0) < p_metadata_max
+        order by m.checkpoint_id desc, m.namespace desc
         limit p_limit;
 end
 $$;

@@ -81,7 +81,9 @@ declare
     v_ancestor text;
     v_bytes bigint;
     v_new_bytes bigint;
+    v_name_bytes bigint := 0;
     v_replaces boolean;
+    v_is_ancestor boolean;
 begin
     select * into v_begun
     from lockstitch.begin_or_create_v1(
@@ -111,7 +113,21 @@ begin
             where c.session_key = p_session_key and c.tenant_id = p_tenant and c.namespace = p_namespace
                 and c.checkpoint_id = p_checkpoint_id
         );
-        -- Up from the parent: it must be there, and may not come from this one.
+        -- Up from the parent: it must be there, and may not come from this one. What is new can be the ancestor of others only where
+        -- they name a parent that was deleted: those with greater ids, or one that the index of parents with greater ids has.
+        v_is_ancestor := v_replaces
+            or exists (
+                select
+                from lockstitch.checkpoints c
+                where c.session_key = p_session_key and c.tenant_id = p_tenant and c.namespace = p_namespace
+                    and c.checkpoint_id > p_checkpoint_id
+            )
+            or exists (
+                select
+                from lockstitch.checkpoints c
+                where c.session_key = p_session_key and c.tenant_id = p_tenant and c.namespace = p_namespace
+                    and c.parent_id = p_checkpoint_id and c.parent_id > c.checkpoint_id
+            );
         v_ancestor := nullif(p_parent_id, '');
         while r_outcome is null and v_ancestor is not null loop
             if v_ancestor = p_checkpoint_id then
@@ -125,9 +141,9 @@ begin
             if not found and r_index is null then
                 r_outcome := 'parent_not_found';
             end if;
-            -- The parent was found; those behind it may have been pruned. Nothing that is new is the ancestor of anything.
+            -- The parent was found; those behind it may have been deleted.
             r_index := 0;
-            exit when not v_replaces;
+            exit when not v_is_ancestor;
         end loop;
         r_index := null;
     end if;
@@ -151,8 +167,11 @@ begin
         end if;
         r_index := i;
         v_bytes := v_bytes + octet_length(coalesce(p_values[i], v_stored.data));
+        v_name_bytes := v_name_bytes + octet_length(p_channels[i]) + octet_length(p_versions[i])
+            + octet_length(coalesce(v_stored.format, p_value_formats[i]));
     end loop;
-    if r_outcome is null and v_bytes > p_bytes_max then
+    -- An answer has room for the largest checkpoint and 512 KiB of its values' names.
+    if r_outcome is null and (v_bytes > p_bytes_max or v_name_bytes > 524288) then
         r_outcome := 'checkpoint_too_large';
         r_index := p_bytes_max;
     end if;
@@ -208,9 +227,15 @@ create function lockstitch.add_checkpoint_writes_v1(
     p_tenant text, p_session_key uuid, p_namespace text, p_checkpoint_id text, p_task_ids text[], p_task_paths text[],
     p_indexes integer[], p_channels text[], p_formats text[], p_writes bytea[]
 ) returns void language plpgsql as $$
+declare
+    i integer;
 begin
-    -- One by one: a request may name a place twice.
-    for i in 1 .. coalesce(cardinality(p_task_ids), 0) loop
+    -- One by one, since a request may name a place twice; and by their places, so that two requests do not wait for each other.
+    for i in
+        select k.place::integer
+        from unnest(p_task_ids, p_indexes) with ordinality as k (task_id, write_index, place)
+        order by k.task_id collate "C", k.write_index, k.place
+    loop
         insert into lockstitch.checkpoint_writes as w (
             session_key, write_index, tenant_id, namespace, checkpoint_id, task_id, task_path, channel, format, data
         ) values (
@@ -350,6 +375,66 @@ begin
 end
 $$;
 
+-- Why the checkpoints of a session can't be copied to another one: those that stay there would have other values, or come from
+-- themselves. Null where they can.
+create function lockstitch.copy_refusal_v1(p_tenant text, p_session_key uuid, p_source_key uuid) returns text language plpgsql as $$
+declare
+    v_checkpoint lockstitch.checkpoints%rowtype;
+    v_ancestor text;
+    v_met text[];
+begin
+    if exists (
+        select
+        from lockstitch.checkpoints c
+        cross join lateral unnest(c.value_channels, c.value_versions) as n (channel, value_version)
+        join lockstitch.checkpoint_values v
+            on v.session_key = p_session_key and v.tenant_id = p_tenant and v.namespace = c.namespace and v.channel = n.channel
+            and v.value_version = n.value_version
+        join lockstitch.checkpoint_values o
+            on o.session_key = p_source_key and o.tenant_id = p_tenant and o.namespace = c.namespace and o.channel = n.channel
+            and o.value_version = n.value_version
+        where c.session_key = p_session_key and c.tenant_id = p_tenant and (o.data <> v.data or o.format <> v.format)
+            and not exists (
+                select
+                from lockstitch.checkpoints r
+                where r.session_key = p_source_key and r.tenant_id = p_tenant and r.namespace = c.namespace
+                    and r.checkpoint_id = c.checkpoint_id
+            )
+    ) then
+        return 'copied_value_differs';
+    end if;
+
+    -- Where a parent was deleted and the other session has it, one may lead to the other.
+    for v_checkpoint in
+        select c.*
+        from lockstitch.checkpoints c
+        where c.session_key = p_source_key and c.tenant_id = p_tenant and c.parent_id <> ''
+            and not exists (
+                select
+                from lockstitch.checkpoints r
+                where r.session_key = p_source_key and r.tenant_id = p_tenant and r.namespace = c.namespace
+                    and r.checkpoint_id = c.parent_id
+            )
+    loop
+        v_ancestor := v_checkpoint.parent_id;
+        v_met := array[v_checkpoint.checkpoint_id];
+        while v_ancestor is not null loop
+            if v_ancestor = any(v_met) then
+                return 'copied_cycle';
+            end if;
+            v_met := v_met || v_ancestor;
+            select nullif(c.parent_id, '') into v_ancestor
+            from lockstitch.checkpoints c
+            where c.session_key in (p_source_key, p_session_key) and c.tenant_id = p_tenant and c.namespace = v_checkpoint.namespace
+                and c.checkpoint_id = v_ancestor
+            order by c.session_key = p_source_key desc
+            limit 1;
+        end loop;
+    end loop;
+    return null;
+end
+$$;
+
 -- Copies all checkpoints of a session to another one, in one commit there. Both are locked, in the order of their keys, so that two
 -- copies that cross do not wait for each other.
 create function lockstitch.copy_checkpoints_v1(
@@ -407,9 +492,10 @@ begin
         into v_namespaces, v_ids, v_bytes
         from lockstitch.checkpoints c
         where c.session_key = p_source_key and c.tenant_id = p_tenant;
-        if v_ids is null then
-            r_outcome := 'unchanged';
-        end if;
+        r_outcome := case
+            when v_ids is null then 'unchanged'
+            when v_session.version > 0 then lockstitch.copy_refusal_v1(p_tenant, p_session_key, p_source_key)
+        end;
     end if;
     if r_outcome is not null then
         if v_session.version = 0 then
@@ -442,6 +528,11 @@ begin
         value_versions = excluded.value_versions,
         metadata = excluded.metadata,
         data = excluded.data;
+    -- What is replaced is replaced with its writes.
+    delete from lockstitch.checkpoint_writes w
+    using lockstitch.checkpoints o
+    where w.session_key = p_session_key and w.tenant_id = p_tenant and o.session_key = p_source_key and o.tenant_id = p_tenant
+        and o.namespace = w.namespace and o.checkpoint_id = w.checkpoint_id;
     insert into lockstitch.checkpoint_writes as w (
         session_key, write_index, tenant_id, namespace, checkpoint_id, task_id, task_path, channel, format, data
     )
@@ -453,6 +544,7 @@ begin
         channel = excluded.channel,
         format = excluded.format,
         data = excluded.data;
+    perform lockstitch.drop_unshared_values_v1(p_tenant, p_session_key, array(select distinct unnest(v_namespaces)));
     r_count := cardinality(v_ids);
     v_session := lockstitch.write_commit_v1(
         v_session, v_begun.r_now, p_method, p_request, p_digest, p_subject, p_principal_role, p_traceparent, false, 0::smallint,

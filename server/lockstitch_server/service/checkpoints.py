@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from lockstitch_server import ids
 from lockstitch_server.errors import CheckpointNotFound, LockstitchError, RunEnded, RunFenced, SessionNotFound
 from lockstitch_server.model import (
     Change,
@@ -20,11 +21,13 @@ from lockstitch_server.model import (
 )
 from lockstitch_server.service import json_text, outcomes
 from lockstitch_server.service.paging import Page, PageRequest, Paging
-from lockstitch_server.store.checkpoints import CheckpointDeletion, CheckpointFilter, CheckpointStore
+from lockstitch_server.store.checkpoints import CheckpointDeletion, CheckpointFilter, CheckpointStore, ListedPlace
 from lockstitch_server.store.results import ChangeReport
 
 _ANCESTORS_MAX = 1000
 _SCANNED_MAX = 5000
+_METADATA_BYTES_MAX = 8 * 1024 * 1024
+"""What a page of a list reads of metadata that it is filtered by, before it ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +119,9 @@ class Checkpoints:
         next_writes_page_token: str,
     ) -> CheckpointAnswer:
         token = ""
-        # The last one that was given says whether there are more.
+        # The last one that was given says whether there are more. A page of none ends them: that parent was deleted.
         last = ancestors[-1] if ancestors else checkpoint
-        if asked.ancestors and last.parent_id:
+        if asked.ancestors and last.parent_id and (ancestors or not asked.ancestors_page.page_token):
             token = self._paging.token(asked.ancestors_page, last.parent_id, checkpoint.checkpoint_id)
         return CheckpointAnswer(
             checkpoint=checkpoint,
@@ -170,19 +173,40 @@ class Checkpoints:
             shown = replace(shown, after=CheckpointPlace(checkpoint_id, SessionKey(UUID(key)), namespace))
         size = self._paging.size(page)
         limit = _SCANNED_MAX if metadata else size + 1
-        places = await self._store.places(shown, limit=limit, with_metadata=bool(metadata))
-        if places is None:
+        is_filtered = bool(metadata) or shown.namespace is not None or shown.run_id is not None
+        listed = await self._store.places(
+            shown,
+            limit=limit,
+            scan=_SCANNED_MAX if is_filtered else limit,
+            metadata_bytes_max=_METADATA_BYTES_MAX if metadata else None,
+        )
+        if listed is None:
             raise SessionNotFound
-        matching = [place for place, stored in places if _matches(stored, metadata)]
-        given = await self._store.by_place(shown.tenant_id, matching[:size], bytes_max=self._paging.answer_bytes_max)
+        matching = [one.place for one in listed if one.shown and _matches(one.metadata, metadata)]
+        asked = matching[:size]
+        given = await self._store.by_place(shown.tenant_id, asked, bytes_max=self._paging.answer_bytes_max)
         last = None
-        if len(given) < len(matching):
-            last = matching[len(given) - 1] if given else None
-        elif len(places) == limit:
+        # What was deleted since it was found is not given; what has no room is asked for again.
+        reached = _place(given[-1], shown.tenant_id) if given else asked[-1] if asked else None
+        if reached is not None and reached != matching[-1]:
+            last = reached
+        elif _is_cut(listed, limit):
             # Filters hid the rest of what was looked at: the next page goes on behind it.
-            last = places[-1][0]
+            last = listed[-1].place
         token = "" if last is None else self._paging.token(page, last.checkpoint_id, last.key.hex, last.namespace)
         return Page(items=given, next_page_token=token)
+
+
+def _is_cut(listed: Sequence[ListedPlace], limit: int) -> bool:
+    if not listed:
+        return False
+    is_full = sum(len(one.metadata) for one in listed) >= _METADATA_BYTES_MAX
+    return is_full or listed[-1].is_last or len(listed) == limit
+
+
+def _place(checkpoint: Checkpoint, tenant_id: str) -> CheckpointPlace:
+    key = ids.session_key(tenant_id, checkpoint.session_id)
+    return CheckpointPlace(checkpoint.checkpoint_id, key, checkpoint.namespace)
 
 
 def value_digests(text: bytes) -> dict[bytes, bytes]:

@@ -181,8 +181,10 @@ def _fork_ahead(report: ChangeReport, _: Change, __: Content) -> LockstitchError
 
 def _fork_splits(report: ChangeReport, _: Change, __: Content) -> LockstitchError:
     below, above = report.nearest
-    nearest = f"{below} and {above}" if below else f"{above}"
-    return InvalidField("at_version", f"would split a tool call from its result; the nearest that do not: {nearest}")
+    nearest = {"nearest_below": str(below)} if below else {}
+    nearest["nearest_above"] = str(above)
+    problem = f"would split a tool call from its result; the nearest that do not: {' and '.join(nearest.values())}"
+    return InvalidField("at_version", problem, nearest)
 
 
 def _checkpoint_value(problem: str) -> "Refusal":
@@ -237,6 +239,12 @@ _REFUSALS: dict[str, Refusal] = {
     "value_not_found": _checkpoint_value("is left out, and no such version is stored"),
     "value_changed": _checkpoint_value("is not what this version holds"),
     "checkpoint_too_large": _checkpoint_too_large,
+    "copied_value_differs": lambda _, __, ___: InvalidField(
+        "target_session_id", "has a checkpoint with another value under the same version"
+    ),
+    "copied_cycle": lambda _, __, ___: InvalidField(
+        "target_session_id", "has checkpoints that would come from themselves"
+    ),
     "draft_lost": lambda _, __, ___: CursorAhead.of_draft(0),
     "session_full": _session_full,
     "request_id_reused": _plain(RequestIdReused),

@@ -46,6 +46,19 @@ class CheckpointFilter:
     after: CheckpointPlace | None
 
 
+@dataclass(frozen=True, slots=True)
+class ListedPlace:
+    """Where a checkpoint stands that was looked at for a list."""
+
+    place: CheckpointPlace
+    metadata: bytes
+    """Empty where nobody asked for it."""
+    shown: bool
+    """Whether the list shows it."""
+    is_last: bool
+    """Whether no more were looked at."""
+
+
 class CheckpointStore:
     """Puts, copies, deletes and reads checkpoints."""
 
@@ -163,9 +176,9 @@ class CheckpointStore:
         return tuple(_checkpoint(row) for row in found[1:]) if found else None
 
     async def places(
-        self, shown: CheckpointFilter, *, limit: int, with_metadata: bool
-    ) -> tuple[tuple[CheckpointPlace, bytes], ...] | None:
-        """Give up to `limit` places with their metadata; None where there is no session."""
+        self, shown: CheckpointFilter, *, limit: int, scan: int, metadata_bytes_max: int | None
+    ) -> tuple[ListedPlace, ...] | None:
+        """Give up to `limit` places, with so many bytes of their metadata; None where there is no session."""
         ref, after = shown.ref, shown.after
         found = await self._reading.fetch(
             "list_checkpoint_places",
@@ -180,12 +193,18 @@ class CheckpointStore:
             None if after is None else after.key,
             None if after is None else after.namespace,
             limit,
-            with_metadata,
+            scan,
+            metadata_bytes_max,
         )
         if not found:
             return None
         return tuple(
-            (CheckpointPlace(row["checkpoint_id"], row["session_key"], row["namespace"]), row["metadata"] or b"")
+            ListedPlace(
+                place=CheckpointPlace(row["checkpoint_id"], row["session_key"], row["namespace"]),
+                metadata=row["metadata"] or b"",
+                shown=row["shown"],
+                is_last=row["is_last"],
+            )
             for row in found[1:]
         )
 

@@ -42,9 +42,9 @@ from lockstitch.get_checkpoint_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 
 -- name: list_checkpoint_places
 -- Where checkpoints stand; the first row is the session's.
 -- $1 tenant, $2 session_key, $3 session_id, $4 owner, $5 namespace, $6 run_id, $7 before, $8 cursor_id, $9 cursor_key,
---     $10 cursor_namespace, $11 limit, $12 with_metadata
+--     $10 cursor_namespace, $11 limit, $12 scan, $13 metadata_max
 select *
-from lockstitch.list_checkpoint_places_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+from lockstitch.list_checkpoint_places_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 
 -- name: checkpoints_by_place
 -- Checkpoints by their places.
