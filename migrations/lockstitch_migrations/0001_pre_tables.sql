@@ -154,6 +154,8 @@ create table lockstitch.commits (
     removed_to bigint,
     -- Content of it was erased: its digest is empty then, and matches any request.
     erased boolean not null default false,
+    -- It erased content of versions from this one on.
+    erased_since bigint,
     -- (requested_version, position) of each earlier tool call that it changed, flattened.
     changed_tool_calls bigint[],
     -- The run it was made under; the one that it started, ended or asked to end; the one that it ended for that; and the one whose own

@@ -92,9 +92,9 @@ class InvalidField(InvalidArgument):
 
     reason = "INVALID_FIELD"
 
-    def __init__(self, field: str, problem: str) -> None:
+    def __init__(self, field: str, problem: str, metadata: dict[str, str] | None = None) -> None:
         """`problem` completes a sentence that begins with the field's name."""
-        super().__init__(f"{field}: {problem}", field=field)
+        super().__init__(f"{field}: {problem}", field=field, metadata=metadata)
 
 
 class ExpectedVersionRequired(InvalidArgument):

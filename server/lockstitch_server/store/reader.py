@@ -148,7 +148,10 @@ class Reader:
         erased = row["m_erased"] or ()
         return replace(
             view,
-            messages=tuple(replace(message, erased=gone) for message, gone in zip(view.messages, erased, strict=True)),
+            messages=tuple(
+                replace(message, erased=gone or message.erased)
+                for message, gone in zip(view.messages, erased, strict=True)
+            ),
             memory=rows.memory_at(row, row["s_memory_version"]),
         )
 

@@ -104,7 +104,7 @@ def memory_at(row: Row, version: int) -> Memory:
 
 
 def message(row: Row, key: SessionKey) -> Message:
-    """A message from the columns that begin with m_."""
+    """A message from the columns that begin with m_. One without a body was erased: in a fork it keeps its place."""
     return Message(
         seq=row["m_seq"],
         version=row["m_version"],
@@ -116,7 +116,7 @@ def message(row: Row, key: SessionKey) -> Message:
         body_bytes=row["m_bytes"],
         run_id=row["m_run_id"] or "",
         removed_version=row["m_removed_version"] or 0,
-        erased=row["m_erased"],
+        erased=row["m_erased"] or row["m_bytes"] == 0,
     )
 
 
@@ -140,6 +140,7 @@ def messages_of_arrays(row: Row, key: SessionKey) -> Iterator[Message]:
             body=body,
             body_bytes=body_bytes,
             run_id=run_id or "",
+            erased=body_bytes == 0,
         )
 
 

@@ -30,6 +30,8 @@ from lockstitch_server.store.changing import Statements, head, report_of, sessio
 from lockstitch_server.store.results import ChangeReport
 
 CREATE_NEVER, CREATE_IF_MISSING, CREATE = 0, 1, 2
+_FORK_TIME_MAX = timedelta(minutes=2)
+"""A fork copies all of a session, while writers of its source wait."""
 
 
 class Writer:
@@ -84,6 +86,7 @@ class Writer:
             fork.title,
             list(fork.labels),
             list(fork.labels.values()),
+            time_max=_FORK_TIME_MAX,
         )
         report = replace(
             report_of(row), session=session_of(row, change), nearest=(row["r_below"] or 0, row["r_above"] or 0)
