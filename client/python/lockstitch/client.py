@@ -161,6 +161,7 @@ class Client:
         agent: str = "",
         statuses: Iterable[SessionStatus.ValueType] = (),
         labels: Mapping[str, str] | None = None,
+        forked_from: str = "",
         created_after: datetime | None = None,
         created_before: datetime | None = None,
         active_after: datetime | None = None,
@@ -175,6 +176,7 @@ class Client:
             agent: Only those of this app or agent.
             statuses: Only those in one of these; all where empty.
             labels: Only those that have all of these.
+            forked_from: Only forks of this session.
             created_after, created_before: Only those created from (inclusive) and before; with a time zone.
             active_after, active_before: Only those last used from (inclusive) and before; with a time zone.
             page_size: Sessions a page; 0 is 50, at most 1,000.
@@ -189,6 +191,7 @@ class Client:
                 agent=agent,
                 statuses=statuses,
                 labels=checked_labels(labels),
+                forked_from=forked_from,
                 created_after=timestamp(created_after, field="created_after"),
                 created_before=timestamp(created_before, field="created_before"),
                 active_after=timestamp(active_after, field="active_after"),

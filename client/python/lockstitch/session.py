@@ -10,6 +10,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from lockstitch.changes import new_request_id
 from lockstitch.checkpoints import SessionCheckpoints
 from lockstitch.following import SessionFollowing
+from lockstitch.forks import SessionForks
 from lockstitch.memory import Change
 from lockstitch.memory import memory_change as change_of
 from lockstitch.message_changes import MessageChanges
@@ -44,7 +45,7 @@ class Unchanged(Enum):
 UNCHANGED = Unchanged.UNCHANGED
 
 
-class SessionHandle(ToolCallChanges, MessageChanges, SessionCheckpoints, SessionFollowing):
+class SessionHandle(ToolCallChanges, MessageChanges, SessionCheckpoints, SessionForks, SessionFollowing):
     """One session, as its client sees it. Made by ``client.create``, ``client.get`` and ``client.session``.
 
     Every change takes
