@@ -16,6 +16,9 @@ select create_distributed_table('lockstitch.memory', 'session_key', colocate_wit
 select create_distributed_table('lockstitch.memory_history', 'session_key', colocate_with => 'lockstitch.sessions');
 select create_distributed_table('lockstitch.tool_calls', 'session_key', colocate_with => 'lockstitch.sessions');
 select create_distributed_table('lockstitch.tool_calls_history', 'session_key', colocate_with => 'lockstitch.sessions');
+select create_distributed_table('lockstitch.checkpoints', 'session_key', colocate_with => 'lockstitch.sessions');
+select create_distributed_table('lockstitch.checkpoint_values', 'session_key', colocate_with => 'lockstitch.sessions');
+select create_distributed_table('lockstitch.checkpoint_writes', 'session_key', colocate_with => 'lockstitch.sessions');
 select create_distributed_table('lockstitch.runs', 'session_key', colocate_with => 'lockstitch.sessions');
 select create_distributed_table('lockstitch.run_leases', 'session_key', colocate_with => 'lockstitch.sessions');
 select create_distributed_table('lockstitch.sweeps', 'session_key', colocate_with => 'lockstitch.sessions');
@@ -30,6 +33,8 @@ where p.pronamespace = 'lockstitch'::regnamespace
     and p.proname in (
         'change_run_v1',
         'commit_v1',
+        'delete_checkpoints_v1',
+        'get_checkpoint_v1',
         'get_draft_v1',
         'get_session_at_v1',
         'get_session_v1',
@@ -45,6 +50,8 @@ where p.pronamespace = 'lockstitch'::regnamespace
         'messages_of_commits_v1',
         'open_draft_v1',
         'purge_session_v1',
+        'put_checkpoint_v1',
+        'put_checkpoint_writes_v1',
         'put_off_sweep_v1',
         'remove_messages_v1',
         'removed_messages_v1',
@@ -65,20 +72,27 @@ select create_distributed_function(p.oid::regprocedure)
 from pg_proc p
 where p.pronamespace = 'lockstitch'::regnamespace
     and p.proname in (
+        'add_checkpoint_writes_v1',
         'begin_change_v1',
+        'begin_or_create_v1',
         'change_refusal_v1',
+        'checkpoint_rows_v1',
         'commit_details_v1',
+        'copy_refusal_v1',
         'draft_end_v1',
         'draft_step_time_v1',
+        'drop_unshared_values_v1',
         'end_run_v1',
         'erase_messages_v1',
         'fence_refusal_v1',
+        'fork_made_v1',
         'incomplete_message_v1',
         'keep_tool_calls_v1',
         'lock_lease_v1',
         'lose_drafts_v1',
         'message_at_v1',
         'minute_v1',
+        'new_session_v1',
         'plan_ledger_v1',
         'plan_memory_v1',
         'purge_v1',
@@ -93,6 +107,7 @@ where p.pronamespace = 'lockstitch'::regnamespace
         'tool_calls_with_bodies_v1',
         'varint_v1',
         'visible_session_v1',
+        'whole_versions_v1',
         'write_commit_v1',
         'write_ledger_v1',
         'write_memory_v1'

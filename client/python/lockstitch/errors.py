@@ -6,7 +6,7 @@
     ├── InvalidArgument      InvalidField · ExpectedVersionRequired · PageTokenInvalid · MessageTooLarge · BatchTooLarge
     ├── Unauthenticated      TokenMissing · TokenInvalid · TokenExpired
     ├── PermissionDenied     RoleNotAllowed
-    ├── NotFound             SessionNotFound · MessageNotFound · ToolCallNotFound · RunNotFound
+    ├── NotFound             SessionNotFound · MessageNotFound · CheckpointNotFound · ToolCallNotFound · RunNotFound
     ├── AlreadyExists        SessionExists · MessageIdExists
     ├── Conflict             VersionConflict
     ├── FailedPrecondition   SessionClosed · SessionExpired · SessionDeleted · RunActive · RunFenced · RunEnded
@@ -169,6 +169,10 @@ class SessionNotFound(NotFound):
 
 class MessageNotFound(NotFound):
     """There is no such message in this session."""
+
+
+class CheckpointNotFound(NotFound):
+    """There is no such checkpoint in this session and namespace."""
 
 
 class ToolCallNotFound(NotFound):

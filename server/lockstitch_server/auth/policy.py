@@ -38,6 +38,8 @@ class Claim(Enum):
     CANCEL_RUN_NOW = "end a run at once"
     HOLD_RUN = "hold runs"
     WRITE_DRAFT = "write drafts"
+    FORK_SESSION = "fork sessions"
+    USE_CHECKPOINTS = "use checkpoints"
     PURGE_SESSION = "purge sessions"
     ERASE_USER = "erase users"
     READ_SERVER_INFO = "ask about the server"
@@ -68,6 +70,8 @@ _ALLOWED = {
     Claim.CANCEL_RUN_NOW: _ENGINES,
     Claim.HOLD_RUN: _ENGINES,
     Claim.WRITE_DRAFT: _ENGINES,
+    Claim.FORK_SESSION: _EVERYBODY,
+    Claim.USE_CHECKPOINTS: _ENGINES,
     Claim.PURGE_SESSION: _ADMINS,
     Claim.ERASE_USER: _ADMINS,
     Claim.READ_SERVER_INFO: _ENGINES,

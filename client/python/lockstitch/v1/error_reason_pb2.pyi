@@ -98,6 +98,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """FAILED_PRECONDITION. The run has ended. Metadata: run_id. Example: "The run run-1 has ended." """
     ERROR_REASON_SESSION_DELETED: _ErrorReason.ValueType  # 36
     """FAILED_PRECONDITION. The session is deleted: undelete it first. Example: "The session is deleted." """
+    ERROR_REASON_CHECKPOINT_NOT_FOUND: _ErrorReason.ValueType  # 37
+    """NOT_FOUND. There is no such checkpoint in this session and namespace. Example: "There is no such checkpoint." """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed: the `reason` of the one google.rpc.ErrorInfo (domain lockstitch.dev) in its status, without the prefix.
@@ -180,4 +182,6 @@ ERROR_REASON_RUN_ENDED: ErrorReason.ValueType  # 35
 """FAILED_PRECONDITION. The run has ended. Metadata: run_id. Example: "The run run-1 has ended." """
 ERROR_REASON_SESSION_DELETED: ErrorReason.ValueType  # 36
 """FAILED_PRECONDITION. The session is deleted: undelete it first. Example: "The session is deleted." """
+ERROR_REASON_CHECKPOINT_NOT_FOUND: ErrorReason.ValueType  # 37
+"""NOT_FOUND. There is no such checkpoint in this session and namespace. Example: "There is no such checkpoint." """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015
