@@ -98,7 +98,7 @@ async def test_empty_steps_keep_a_draft_open_and_silence_ends_it(quick: Rpc) -> 
     async def keep() -> None:
         while not is_enough.is_set():
             await kept.say()
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.2)  # the pace of whoever waits for a model
 
     async with asyncio.TaskGroup() as group:
         group.create_task(keep())

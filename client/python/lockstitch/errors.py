@@ -245,13 +245,15 @@ class SessionDeleted(FailedPrecondition):
     """The session is deleted: undelete it first."""
 
 
-class RunActive(FailedPrecondition):
-    """A run is active on the session: wait for its end, join it, interrupt it, or cancel it."""
-
+class _OfRun(FailedPrecondition):
     @property
     def run_id(self) -> str:
         """Which run."""
         return self.metadata.get("run_id", "")
+
+
+class RunActive(_OfRun):
+    """A run is active on the session: wait for its end, join it, interrupt it, or cancel it."""
 
     @property
     def lease_expire_time(self) -> datetime | None:
@@ -260,22 +262,12 @@ class RunActive(FailedPrecondition):
         return datetime.fromisoformat(told) if told else None
 
 
-class RunFenced(FailedPrecondition):
+class RunFenced(_OfRun):
     """The run is not its caller's any more: somebody took it over, interrupted it or ended it. Stop acting."""
 
-    @property
-    def run_id(self) -> str:
-        """Which run."""
-        return self.metadata.get("run_id", "")
 
-
-class RunEnded(FailedPrecondition):
+class RunEnded(_OfRun):
     """The run has ended."""
-
-    @property
-    def run_id(self) -> str:
-        """Which run."""
-        return self.metadata.get("run_id", "")
 
 
 class ToolCallEnded(FailedPrecondition):

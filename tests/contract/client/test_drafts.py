@@ -10,6 +10,7 @@ import pytest
 
 from lockstitch import (
     Client,
+    DeadlineExceeded,
     RunFenced,
     SessionClosed,
     SessionHandle,
@@ -209,6 +210,21 @@ async def test_a_draft_ends_once_where_the_reply_is_lost(server: ServerProcess, 
             assert same.receipt is not None
             assert (receipt.version, receipt.replayed, same.receipt.replayed) == (same.receipt.version, True, False)
         assert [message.parts[0].text async for message in session.messages()] == [WHOLE]
+
+
+async def test_a_draft_outlives_a_network_that_says_nothing(server: ServerProcess, network: Proxy) -> None:
+    token = server.token(tenant="client-tests")
+    async with Client(network.target, token=token) as client, Client(server.target, token=token) as near:
+        session = await client.create()
+        async with session.draft(timeout=timedelta(seconds=1)) as draft:
+            await draft.write(WHOLE)
+            await until_stored(near.session(session.session_id), WHOLE)
+            network.stall()
+            with pytest.raises(DeadlineExceeded) as silence:
+                await draft.finish()
+            assert silence.value.request_id == draft.draft_id
+            network.restore()
+        assert [message.parts[0].text async for message in near.session(session.session_id).messages()] == [WHOLE]
 
 
 async def test_a_draft_survives_a_killed_server(folder: Path) -> None:

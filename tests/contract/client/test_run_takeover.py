@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from lockstitch import Client, RunActive, RunHandle, SessionHandle, assistant, n
 from lockstitch.types import RunStatus, ToolCallStatus
 from lockstitch_server.server_process import ServerProcess
 from support import run_holder
+from support.proxy import proxy_to, to_tcp
 from support.waiting import POLL_SECONDS, until
 
 SUCCEEDED = RunStatus.RUN_STATUS_SUCCEEDED
@@ -120,3 +121,24 @@ async def test_a_run_goes_on_when_its_server_is_killed_and_comes_back(folder: Pa
             assert [message.parts[0].text async for message in session.messages()] == ["before", "during"]
     finally:
         await asyncio.to_thread(server.stop)
+
+
+async def test_a_run_outlives_a_network_that_says_nothing(server: ServerProcess, client: Client) -> None:
+    token = server.token(tenant="client-tests")
+    async with proxy_to(to_tcp(server.target)) as network, Client(network.target, token=token) as far:
+        near = await client.create()
+        async with far.session(near.session_id).run(lease=SHORT) as run:
+            network.stall()
+            async with asyncio.timeout(20):
+                while (await near.get_run(run.run_id)).lease_expire_time.ToDatetime() > await now(client):
+                    await asyncio.sleep(POLL_SECONDS)
+            network.restore()
+            lapsed = run.lease_expire_time
+            await until(lambda: run.lease_expire_time > lapsed, "a renewal behind the silence")
+            await run.append(messages=[assistant("Still here.")])
+    assert [one.status async for one in near.runs()] == [SUCCEEDED]
+
+
+async def now(client: Client) -> datetime:
+    """The server's own time, in UTC."""
+    return (await client.server_info()).time.ToDatetime()
