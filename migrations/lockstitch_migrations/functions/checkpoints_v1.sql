@@ -32,6 +32,7 @@ create function lockstitch.begin_or_create_v1(
 declare
     v_begun record;
 begin
+    perform set_config('app.tenant', p_tenant, true);
     for i in 1 .. 2 loop
         select * into v_begun
         from lockstitch.begin_change_v1(p_tenant, p_session_key, p_session_id, p_owner, p_method, p_request, p_digest);
