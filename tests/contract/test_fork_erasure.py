@@ -1,12 +1,16 @@
 """An erasure names the forks that still hold what it erased, and reaches none of them."""
 
+from dataclasses import dataclass
+from random import Random
 from typing import Any
 
+import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from factories import CANCELLED, answered, called, keyed, replaced, said, texts_of
 from lockstitch.v1.session_pb2 import Session
-from support.forking import ledger
+from lockstitch.v1.session_service_pb2 import GetSessionResponse
+from support.forking import Life, ledger, own, own_calls
 from support.histories import paged, whole
 from support.rpc import As, Create, Rpc, as_replayed, outcome
 
@@ -191,3 +195,52 @@ async def test_a_fork_outlives_the_purge_of_its_source(engine: Rpc, call_as: As,
     listed = (await engine.ListSessions(forked_from=source)).sessions
     assert [session.session_id for session in listed] == [fork]
     assert (await engine.ForkSession(session_id=fork)).session.message_count == 3
+
+
+@dataclass
+class ErasingLife(Life):
+    """A random history that erases every other thing that it replaces."""
+
+    def _change(self, now: GetSessionResponse) -> tuple[str, dict[str, Any]]:
+        method, fields = super()._change(now)
+        if method in {"UpdateMessage", "RemoveMessages", "UpdateMemory", "UpdateSession"}:
+            fields["erase_history"] = self.random.random() < 0.5
+        return method, fields
+
+
+@pytest.mark.parametrize("seed", [4, 5, 9])
+async def test_a_fork_shows_of_a_past_that_was_erased_what_the_past_shows(
+    engines: tuple[Rpc, Rpc], create: Create, seed: int
+) -> None:
+    source = await create(messages=[said("first")], memory={"goal": "g"}, title="t")
+    life = ErasingLife(engines, source, Random(seed))
+    await life.make(50)
+    erased = 0
+    for version in life.whole_versions():
+        then = await whole(engines[0], source, version)
+        forked = await engines[1].ForkSession(session_id=source, at_version=version)
+        assert (forked.session.title, forked.session.metadata_json) == (then.session.title, then.session.metadata_json)
+        fork_id = forked.session.session_id
+        copied = await ledger(engines[0], fork_id)
+        # Those that ended, too, as far as they are still told of.
+        assert [(call.call_id, call.status) for call in copied] == [
+            (call.call_id, call.status) for call in life.ledgers[version]
+        ]
+        for at_version in (None, 1):
+            fork = await whole(engines[0], fork_id, at_version)
+            assert own(fork.messages) == own(then.messages)
+            assert own_calls(fork.open_tool_calls, fork.messages) == own_calls(then.open_tool_calls, then.messages)
+            assert fork.session.message_count == then.session.message_count
+            for memory in (fork.memory, then.memory):
+                memory.ClearField("version")
+                memory.ClearField("erased")
+            assert fork.memory == then.memory
+        erased += any(message.erased for message in then.messages)
+        # It lives on: whatever is left of it is changed, taken back and forked again.
+        if version % 5 == 0:
+            await ErasingLife(engines, fork_id, Random(seed)).make(5)
+        again = await engines[0].ForkSession(session_id=fork_id)
+        assert own((await whole(engines[1], again.session.session_id)).messages) == own(
+            (await whole(engines[1], fork_id)).messages
+        )
+    assert erased
