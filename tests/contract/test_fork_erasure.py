@@ -1,5 +1,6 @@
 """An erasure names the forks that still hold what it erased, and reaches none of them."""
 
+import asyncio
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -195,6 +196,33 @@ async def test_a_fork_outlives_the_purge_of_its_source(engine: Rpc, call_as: As,
     listed = (await engine.ListSessions(forked_from=source)).sessions
     assert [session.session_id for session in listed] == [fork]
     assert (await engine.ForkSession(session_id=fork)).session.message_count == 3
+
+
+async def test_a_fork_made_while_its_source_is_erased_is_named_or_holds_nothing_of_it(
+    engines: tuple[Rpc, Rpc], create: Create
+) -> None:
+    named = 0
+    for turn in range(12):
+        source = await create(messages=[said("secret", message_id="m"), *[said("x")] * 40])
+
+        async def fork(number: int, source: str = source) -> str:
+            forked = await engines[number % 2].ForkSession(session_id=source, at_version=1)
+            return str(forked.session.session_id)
+
+        async def erase(source: str = source, turn: int = turn) -> list[str]:
+            erased = await engines[turn % 2].UpdateMessage(
+                session_id=source, message_id="m", message=said("clean"), erase_history=True
+            )
+            return list(erased.forks)
+
+        forking = [asyncio.create_task(fork(number)) for number in range(3)]
+        erasing = asyncio.create_task(erase())
+        forking += [asyncio.create_task(fork(number)) for number in range(3)]
+        forks = await asyncio.gather(*forking)
+        holding = [one for one in forks if texts_of((await whole(engines[0], one)).messages)[0] == "secret"]
+        assert sorted(holding) == await erasing
+        named += len(holding)
+    assert 0 < named < 12 * 6
 
 
 @dataclass

@@ -67,7 +67,7 @@ class Exporter:
     async def _messages(
         self, session: SessionHandle, found: GetSessionResponse, digest: SessionDigest
     ) -> AsyncIterator[Message]:
-        """The messages that the session had when it was found, but for those that were erased, whose place a fork has."""
+        """The messages that the session had when it was found, but for erased ones: a fork has their places."""
         erased = 0
         async for message in self._stored(session, found):
             if message.erased:
