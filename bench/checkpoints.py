@@ -51,12 +51,18 @@ async def _against_append(stage: Stage, rounds: int, calls: int) -> list[Target 
         puts.append(await load.run(put, calls=calls, in_flight=IN_FLIGHT, first=first))
         apart.append(await load.run(put_writes, calls=calls, in_flight=IN_FLIGHT, first=first + 10**8))
     # The first of each warms all up.
-    pairs = zip(appends[1:], puts[1:], apart[1:], strict=True)
-    ratios = [(put.rate / one.rate, alone.rate / one.rate) for one, put, alone in pairs]
+    turns = list(zip(appends[1:], puts[1:], apart[1:], strict=True))
+    ratios = [(put.rate / one.rate, alone.rate / one.rate) for one, put, alone in turns]
+    steps = [1 / (1 / put.rate + 1 / alone.rate) for _, put, alone in turns]
+    of_appends = median(step / one.rate for step, (one, _, _) in zip(steps, turns, strict=True))
     return [
         Target("checkpoint_put_vs_append", median(whole for whole, _ in ratios), ">= 0.7"),
         Target("checkpoint_writes_vs_append", median(alone for _, alone in ratios), ">= 0.7"),
         Figure("checkpoints a second with two writes each", f"{median(one.rate for one in puts[1:]):,.0f}"),
+        Figure(
+            "steps a second that are a put, and two writes in a call of their own; of the rate of appends",
+            f"{median(steps):,.0f}; {of_appends:.2f}",
+        ),
     ]
 
 

@@ -1,12 +1,17 @@
 """An erasure names the forks that still hold what it erased, and reaches none of them."""
 
+import asyncio
+from dataclasses import dataclass
+from random import Random
 from typing import Any
 
+import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 
 from factories import CANCELLED, answered, called, keyed, replaced, said, texts_of
 from lockstitch.v1.session_pb2 import Session
-from support.forking import ledger
+from lockstitch.v1.session_service_pb2 import GetSessionResponse
+from support.forking import Life, ledger, own, own_calls
 from support.histories import paged, whole
 from support.rpc import As, Create, Rpc, as_replayed, outcome
 
@@ -191,3 +196,79 @@ async def test_a_fork_outlives_the_purge_of_its_source(engine: Rpc, call_as: As,
     listed = (await engine.ListSessions(forked_from=source)).sessions
     assert [session.session_id for session in listed] == [fork]
     assert (await engine.ForkSession(session_id=fork)).session.message_count == 3
+
+
+async def test_a_fork_made_while_its_source_is_erased_is_named_or_holds_nothing_of_it(
+    engines: tuple[Rpc, Rpc], create: Create
+) -> None:
+    named = 0
+    for turn in range(12):
+        source = await create(messages=[said("secret", message_id="m"), *[said("x")] * 40])
+
+        async def fork(number: int, source: str = source) -> str:
+            forked = await engines[number % 2].ForkSession(session_id=source, at_version=1)
+            return str(forked.session.session_id)
+
+        async def erase(source: str = source, turn: int = turn) -> list[str]:
+            erased = await engines[turn % 2].UpdateMessage(
+                session_id=source, message_id="m", message=said("clean"), erase_history=True
+            )
+            return list(erased.forks)
+
+        forking = [asyncio.create_task(fork(number)) for number in range(3)]
+        erasing = asyncio.create_task(erase())
+        forking += [asyncio.create_task(fork(number)) for number in range(3)]
+        forks = await asyncio.gather(*forking)
+        holding = [one for one in forks if texts_of((await whole(engines[0], one)).messages)[0] == "secret"]
+        assert sorted(holding) == await erasing
+        named += len(holding)
+    assert 0 < named < 12 * 6
+
+
+@dataclass
+class ErasingLife(Life):
+    """A random history that erases every other thing that it replaces."""
+
+    def _change(self, now: GetSessionResponse) -> tuple[str, dict[str, Any]]:
+        method, fields = super()._change(now)
+        if method in {"UpdateMessage", "RemoveMessages", "UpdateMemory", "UpdateSession"}:
+            fields["erase_history"] = self.random.random() < 0.5
+        return method, fields
+
+
+@pytest.mark.parametrize("seed", [4, 5, 9])
+async def test_a_fork_shows_of_a_past_that_was_erased_what_the_past_shows(
+    engines: tuple[Rpc, Rpc], create: Create, seed: int
+) -> None:
+    source = await create(messages=[said("first")], memory={"goal": "g"}, title="t")
+    life = ErasingLife(engines, source, Random(seed))
+    await life.make(50)
+    erased = 0
+    for version in life.whole_versions():
+        then = await whole(engines[0], source, version)
+        forked = await engines[1].ForkSession(session_id=source, at_version=version)
+        assert (forked.session.title, forked.session.metadata_json) == (then.session.title, then.session.metadata_json)
+        fork_id = forked.session.session_id
+        copied = await ledger(engines[0], fork_id)
+        # Those that ended, too, as far as they are still told of.
+        assert [(call.call_id, call.status) for call in copied] == [
+            (call.call_id, call.status) for call in life.ledgers[version]
+        ]
+        for at_version in (None, 1):
+            fork = await whole(engines[0], fork_id, at_version)
+            assert own(fork.messages) == own(then.messages)
+            assert own_calls(fork.open_tool_calls, fork.messages) == own_calls(then.open_tool_calls, then.messages)
+            assert fork.session.message_count == then.session.message_count
+            for memory in (fork.memory, then.memory):
+                memory.ClearField("version")
+                memory.ClearField("erased")
+            assert fork.memory == then.memory
+        erased += any(message.erased for message in then.messages)
+        # It lives on: whatever is left of it is changed, taken back and forked again.
+        if version % 5 == 0:
+            await ErasingLife(engines, fork_id, Random(seed)).make(5)
+        again = await engines[0].ForkSession(session_id=fork_id)
+        assert own((await whole(engines[1], again.session.session_id)).messages) == own(
+            (await whole(engines[1], fork_id)).messages
+        )
+    assert erased

@@ -7,8 +7,10 @@ import grpc
 
 from factories import fresh, said
 from lockstitch.v1.session_pb2 import SESSION_STATUS_ACTIVE, SESSION_STATUS_CLOSED, SESSION_STATUS_EXPIRED
+from support.databases import Database
 from support.histories import whole
 from support.rpc import As, Create, Rpc, as_replayed, refusal
+from support.stage import StartServer
 from support.waiting import POLL_SECONDS
 
 NOT_FOUND = (grpc.StatusCode.NOT_FOUND, "SESSION_NOT_FOUND")
@@ -153,3 +155,16 @@ async def test_the_life_that_came_along_ends_the_fork(engine: Rpc, create: Creat
         while (await engine.GetSession(session_id=fork)).session.status != SESSION_STATUS_EXPIRED:
             await asyncio.sleep(POLL_SECONDS)
     assert (await refusal(engine.Append(session_id=fork, messages=[said("late")]))).reason == "SESSION_EXPIRED"
+
+
+async def test_users_who_may_not_choose_ids_fork_under_the_servers(
+    call_as: As, create: Create, shared_database: Database, start_server: StartServer
+) -> None:
+    source = await create(messages=[said("one")])
+    strict = start_server(shared_database, LOCKSTITCH_USERS_CHOOSE_SESSION_IDS="false")
+    user, engine = call_as(to=strict), call_as("e", "engine", to=strict)
+    refused = await refusal(user.ForkSession(session_id=source, new_session_id=fresh("fork")))
+    assert refused.what == (grpc.StatusCode.PERMISSION_DENIED, "ROLE_NOT_ALLOWED")
+    assert (await user.ForkSession(session_id=source)).session.session_id.startswith("sess_")
+    own_id = fresh("fork")
+    assert (await engine.ForkSession(session_id=source, new_session_id=own_id)).session.session_id == own_id

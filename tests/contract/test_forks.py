@@ -1,6 +1,7 @@
 """A fork is its source as it was, splits no call from its result, and goes on by itself."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from random import Random
 from typing import Any
 
@@ -23,10 +24,12 @@ from factories import (
     texts_of,
 )
 from lockstitch.v1.message_pb2 import Message
-from lockstitch.v1.session_service_pb2 import ForkSessionResponse
+from lockstitch.v1.session_service_pb2 import ForkSessionResponse, StreamDraftRequest
+from support.databases import Database
 from support.forking import Life, is_a_copy, ledger, own
 from support.histories import whole
 from support.rpc import Create, Refusal, Rpc, field_refused, outcome, refusal
+from support.waiting import POLL_SECONDS
 
 SEEDS = (1, 2, 31)
 CHANGES = 40
@@ -191,6 +194,32 @@ async def test_runs_checkpoints_and_request_ids_are_not_copied(engine: Rpc, crea
 
     again = await engine.Append(session_id=fork, request_id="once", messages=[said("another")])
     assert not again.receipt.replayed
+
+
+async def test_a_draft_that_is_being_written_stays_with_its_session(
+    engine: Rpc, create: Create, shared_database: Database
+) -> None:
+    source = await create(messages=[said("one")])
+    go_on = asyncio.Event()
+
+    async def steps() -> AsyncIterator[StreamDraftRequest]:
+        yield StreamDraftRequest(request_id="draft", session_id=source, text="half")
+        await go_on.wait()
+        yield StreamDraftRequest(offset=4, text=" and half")
+
+    writing = asyncio.ensure_future(
+        engine.caller.sessions.StreamDraft(steps(), metadata=engine.caller.headers, timeout=20)
+    )
+    stored = "select count(*) from lockstitch.draft_steps t join lockstitch.sessions s using (session_key)"
+    async with asyncio.timeout(20):
+        while not (await shared_database.as_superuser(f"{stored} where s.session_id = $1", source))[0][0]:
+            await asyncio.sleep(POLL_SECONDS)
+    fork = (await engine.ForkSession(session_id=source)).session.session_id
+    go_on.set()
+    await writing
+    assert texts_of((await whole(engine, source)).messages) == ["one", "half and half"]
+    assert texts_of((await whole(engine, fork)).messages) == ["one"]
+    assert not (await engine.Append(session_id=fork, request_id="draft", messages=[said("own")])).receipt.replayed
 
 
 async def test_a_version_that_never_was_is_refused(engine: Rpc, create: Create) -> None:

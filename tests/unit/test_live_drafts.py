@@ -41,6 +41,7 @@ def commit(request_id: str, version: int = 2, method: Method = Method.STREAM_DRA
         memory_run_id="",
         removed=None,
         erased=False,
+        checkpoints=(),
     )
 
 

@@ -38,9 +38,14 @@ begin
             )
         into value_formats, value_datas, v_value_bytes
         from unnest(v_checkpoint.value_channels, v_checkpoint.value_versions) with ordinality as n (channel, value_version, place)
-        left join lockstitch.checkpoint_values v
-            on v.session_key = v_checkpoint.session_key and v.tenant_id = p_tenant and v.namespace = v_checkpoint.namespace
-            and v.channel = n.channel and v.value_version = n.value_version;
+        left join lateral (
+            select o.format, o.data
+            from lockstitch.checkpoint_values o
+            where o.session_key = v_checkpoint.session_key and o.tenant_id = p_tenant and o.namespace = v_checkpoint.namespace
+                and o.channel = n.channel and o.value_version = n.value_version
+            -- One by one, whatever was planned: all values of the session are many more.
+            offset 0
+        ) as v on true;
         v_bytes := v_bytes + 1024 + octet_length(v_checkpoint.data) + octet_length(v_checkpoint.metadata) + v_value_bytes
             + octet_length(v_checkpoint.namespace) + octet_length(v_checkpoint.checkpoint_id) + octet_length(v_checkpoint.parent_id)
             + octet_length(v_checkpoint.format) + coalesce(octet_length(v_checkpoint.run_id), 0);
@@ -188,7 +193,8 @@ begin
                         -- Not a join: a session's checkpoints stand among those of others.
                         offset 0
                     ) as f
-                    where c.tenant_id = p_tenant
+                    -- version > 0: it names the index.
+                    where c.tenant_id = p_tenant and c.version > 0
                         and (p_before is null or c.checkpoint_id < p_before)
                         and (
                             p_cursor_id is null

@@ -172,6 +172,7 @@ async def test_a_list_is_one_statement_whatever_its_size(pool: CountingPool, ten
         agent=None,
         statuses=None,
         labels={},
+        forked_from=None,
         created_after=None,
         created_before=None,
         active_after=None,

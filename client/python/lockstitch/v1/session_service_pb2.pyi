@@ -1881,10 +1881,10 @@ class ForkSessionRequest(_message.Message):
     new_session_id: _builtins.str
     """Optional. The caller's own id for the new session, not beginning with "sess_". Made by the server when empty."""
     title: _builtins.str
-    """Optional. A title for people. At most 1,024 characters, no control characters."""
+    """Optional. A title for people. At most 1,024 characters, no control characters. The source's where it is left out."""
     @_builtins.property
     def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """Optional. Labels to list by, at most 64."""
+        """Optional. Labels to list by, at most 64. The source's do not come along."""
 
     def __init__(
         self,

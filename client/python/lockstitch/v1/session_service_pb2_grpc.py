@@ -377,8 +377,8 @@ class SessionServiceServicer(object):
         """Makes a session of its own out of another one as it was at a version: the same messages under the same seqs, its memory, its tool
         calls; not its runs, checkpoints, request ids or history.
 
-        Errors: SESSION_EXISTS, CURSOR_AHEAD, INVALID_FIELD where a tool call would be split from its result (names the nearest versions
-        that do not). A retry gives the same session, as it was forked.
+        Errors: SESSION_EXISTS, CURSOR_AHEAD, INVALID_FIELD where a tool call would be split from its result (metadata: nearest_below, absent
+        where there is none, and nearest_above, the versions that can be forked). A retry gives the same session, as it was forked.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

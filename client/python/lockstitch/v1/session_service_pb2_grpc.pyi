@@ -148,8 +148,8 @@ class SessionServiceStub:
     """Makes a session of its own out of another one as it was at a version: the same messages under the same seqs, its memory, its tool
     calls; not its runs, checkpoints, request ids or history.
 
-    Errors: SESSION_EXISTS, CURSOR_AHEAD, INVALID_FIELD where a tool call would be split from its result (names the nearest versions
-    that do not). A retry gives the same session, as it was forked.
+    Errors: SESSION_EXISTS, CURSOR_AHEAD, INVALID_FIELD where a tool call would be split from its result (metadata: nearest_below, absent
+    where there is none, and nearest_above, the versions that can be forked). A retry gives the same session, as it was forked.
     """
     StreamDraft: _aio.StreamUnaryMultiCallable[_session_service_pb2.StreamDraftRequest, _session_service_pb2.StreamDraftResponse]
     """Takes a message's text as the model generates it, shows it to subscribers of any server meanwhile, and stores it as one commit when
@@ -424,8 +424,8 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         """Makes a session of its own out of another one as it was at a version: the same messages under the same seqs, its memory, its tool
         calls; not its runs, checkpoints, request ids or history.
 
-        Errors: SESSION_EXISTS, CURSOR_AHEAD, INVALID_FIELD where a tool call would be split from its result (names the nearest versions
-        that do not). A retry gives the same session, as it was forked.
+        Errors: SESSION_EXISTS, CURSOR_AHEAD, INVALID_FIELD where a tool call would be split from its result (metadata: nearest_below, absent
+        where there is none, and nearest_above, the versions that can be forked). A retry gives the same session, as it was forked.
         """
 
     @_abc_1.abstractmethod
