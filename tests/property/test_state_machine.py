@@ -2,21 +2,15 @@
 
 import os
 from collections import Counter
-from functools import partial
 from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import rule, run_state_machine_as_test
+from hypothesis.stateful import run_state_machine_as_test
 
 from support.databases import Database
-from support.lockstep import Servers
-from support.machine.content import ContentRules
-from support.machine.drafts import DraftRules
-from support.machine.lives import LifeRules
-from support.machine.retries import RetryRules
-from support.machine.runs import RunRules
+from support.lockstep import Lockstep, Servers
+from support.machine.sessions import Sessions
 
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 SEEDS = (None,) if LONG else range(8)
@@ -32,41 +26,19 @@ PROFILE = settings(
 REACHED = {
     *("RUN_ACTIVE", "RUN_FENCED", "RUN_ENDED", "RUN_NOT_FOUND", "VERSION_CONFLICT", "EXPECTED_VERSION_REQUIRED"),
     *("SESSION_CLOSED", "SESSION_EXPIRED", "SESSION_DELETED", "SESSION_EXISTS", "CURSOR_AHEAD", "REQUEST_ID_REUSED"),
-    *("TOOL_CALL_ENDED", "TOOL_CALL_STATUS", "TOOL_CALL_AMBIGUOUS", "TOOL_CALL_NOT_FOUND", "MESSAGE_ID_EXISTS"),
+    *("TOOL_CALL_ENDED", "TOOL_CALL_STATUS", "TOOL_CALL_AMBIGUOUS", "TOOL_CALL_NOT_FOUND"),
     *("calls were interrupted with their run", "a draft was lost under a run", "swept"),
     *("RUN_STATUS_SUPERSEDED by StartRunRequest", "RUN_STATUS_EXPIRED by StartRunRequest"),
     *("RUN_STATUS_CANCELLED by CancelRunRequest", "RUN_STATUS_CANCELLED by DeleteSessionRequest"),
 }
 """What the machine must have met: one that does not says nothing."""
 
-KINDS = (*["run"] * 7, *["draft"] * 3, *["life"] * 2, *["time"] * 2)
-
-
-class Sessions(ContentRules, RunRules, DraftRules, LifeRules, RetryRules):
-    """What callers do to the sessions of two tenants.
-
-    Hypothesis leaves some rules out of each example; what needs each other is one rule, and that one is there thrice.
-    """
-
-    @rule(data=st.data())
-    def take_turns(self, data: st.DataObject) -> None:
-        kind = data.draw(st.sampled_from(KINDS))
-        {"run": self.run, "draft": self.draft, "life": self.end_or_bring_back, "time": self.let_time_pass}[kind](data)
-
-    @rule(data=st.data())
-    def go_on(self, data: st.DataObject) -> None:
-        self.take_turns(data)
-
-    @rule(data=st.data())
-    def go_further(self, data: st.DataObject) -> None:
-        self.take_turns(data)
-
 
 @pytest.mark.timeout(24 * 3600 if LONG else 600)
 def test_every_answer_is_the_models(servers: Servers, database: Database) -> None:
     tally: Counter[str] = Counter()
     for number in SEEDS:
-        machine = cast("type[Sessions]", partial(Sessions, servers, database, tally))
+        machine = cast("type[Sessions]", lambda: Sessions(Lockstep(servers), database, tally))
         run_state_machine_as_test(machine if number is None else seed(number)(machine), settings=PROFILE)
     missed = REACHED - tally.keys()
     assert not missed

@@ -4,23 +4,17 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import grpc
-
 from lockstitch.v1 import session_service_pb2 as pb
 from model import Caller
 from model.drafts import Steps
 from support.behind import Behind
-from support.lockstep import Answer, Error, Lockstep, error_of
+from support.lockstep import Answer, Lockstep
 from support.waiting import until_blocking
 
 
 def finish_draft(lockstep: Lockstep, caller: Caller, steps: Steps) -> None:
     """Send steps and be done; the answer must be the model's."""
-    methods, each = lockstep.next_server(caller)
-    try:
-        real: Answer | Error = methods.StreamDraft(iter(steps), **each)
-    except grpc.RpcError as error:
-        real = error_of(error)
+    real = lockstep.call(caller, lambda methods, each: methods.StreamDraft(iter(steps), **each))
     lockstep.draft(caller, steps, real, finished=True)
 
 
@@ -39,13 +33,12 @@ def break_draft_off(lockstep: Lockstep, behind: Behind, caller: Caller, steps: S
         now = behind.draft(*key)
         return now is not None and now[1] == end and (before is None or now[0] > before[0])
 
-    methods, each = lockstep.next_server(caller)
-    real = sent_until(methods.StreamDraft, each, steps, is_stored)
+    real = lockstep.call(caller, lambda methods, each: sent_until(methods.StreamDraft, each, steps, is_stored))
     lockstep.draft(caller, steps, real, finished=False)
 
 
-def sent_until(method: Any, each: dict[str, Any], steps: Steps, is_stored: Callable[[], bool]) -> Answer | Error:
-    """Send steps and no end; gives the error that comes, or no answer once all is stored."""
+def sent_until(method: Any, each: dict[str, Any], steps: Steps, is_stored: Callable[[], bool]) -> Answer:
+    """Send steps and no end; raises the error that comes, or gives no answer once all is stored."""
     gone = threading.Event()
 
     def sent() -> Iterator[pb.StreamDraftRequest]:
@@ -56,7 +49,7 @@ def sent_until(method: Any, each: dict[str, Any], steps: Steps, is_stored: Calla
     try:
         until_blocking(lambda: call.done() or is_stored(), "a draft's text, stored")
         if call.done():
-            return error_of(call.exception())
+            raise call.exception()
     finally:
         # First this: the end of the steps would be the end of the draft.
         call.cancel()

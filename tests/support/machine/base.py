@@ -20,7 +20,7 @@ from support import drawn
 from support.behind import Behind
 from support.choices import ENGINE, Choices
 from support.databases import Database
-from support.lockstep import Lockstep, Servers
+from support.lockstep import Lockstep
 from support.reads import check_reads
 
 OWN_IDS = ("s1", "s2", "s3")
@@ -36,10 +36,10 @@ class Sent(NamedTuple):
 class Machine(RuleBasedStateMachine):
     """Sends, compares, and stops at the first difference."""
 
-    def __init__(self, servers: Servers, database: Database, tally: Counter[str]) -> None:
+    def __init__(self, lockstep: Lockstep, database: Database, tally: Counter[str]) -> None:
         super().__init__()
         self.tally = tally
-        self.lockstep = Lockstep(servers)
+        self.lockstep = lockstep
         self.behind = Behind(database)
         self.choices = Choices(self.lockstep.model)
         self.sent: list[Sent] = []
