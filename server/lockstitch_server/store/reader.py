@@ -59,7 +59,7 @@ class SessionFilter:
     active_after: datetime | None
     active_before: datetime | None
     show_deleted: bool
-    forked_from: SessionKey | None
+    forked_from: SessionKey | None = None
 
 
 @dataclass(frozen=True, slots=True)
