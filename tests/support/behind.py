@@ -11,7 +11,12 @@ from support.databases import Database
 
 _OF = "where tenant_id = $1 and session_id = $2"
 _KEY = f"(select session_key from lockstitch.sessions {_OF})"
-LIFE_ENDS = f"update lockstitch.sessions set expire_time = now() - interval '1 hour' {_OF}"
+LIFE_ENDS = f"""
+    with ended as (update lockstitch.sessions set expire_time = now() - interval '1 hour' {_OF} returning session_key)
+    update lockstitch.session_details d set expire_time = now() - interval '1 hour'
+    from ended
+    where d.session_key = ended.session_key
+"""
 UNUSED = f"""
     update lockstitch.sessions set
         last_activity_time = date_trunc('second', now() - idle_ttl - interval '1 hour'),
