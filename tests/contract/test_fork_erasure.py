@@ -201,7 +201,6 @@ async def test_a_fork_outlives_the_purge_of_its_source(engine: Rpc, call_as: As,
 async def test_a_fork_made_while_its_source_is_erased_is_named_or_holds_nothing_of_it(
     engines: tuple[Rpc, Rpc], create: Create
 ) -> None:
-    named = 0
     for turn in range(12):
         source = await create(messages=[said("secret", message_id="m"), *[said("x")] * 40])
 
@@ -215,14 +214,17 @@ async def test_a_fork_made_while_its_source_is_erased_is_named_or_holds_nothing_
             )
             return list(erased.forks)
 
+        before = await fork(turn)
         forking = [asyncio.create_task(fork(number)) for number in range(3)]
         erasing = asyncio.create_task(erase())
         forking += [asyncio.create_task(fork(number)) for number in range(3)]
-        forks = await asyncio.gather(*forking)
-        holding = [one for one in forks if texts_of((await whole(engines[0], one)).messages)[0] == "secret"]
-        assert sorted(holding) == await erasing
-        named += len(holding)
-    assert 0 < named < 12 * 6
+        forks = [before, *await asyncio.gather(*forking)]
+        named = await erasing
+        after = await fork(turn)
+        holding = [one for one in [*forks, after] if texts_of((await whole(engines[0], one)).messages)[0] == "secret"]
+        assert before in holding
+        assert after not in holding
+        assert sorted(holding) == named
 
 
 @dataclass
