@@ -1955,6 +1955,7 @@ class StreamDraftRequest(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     MEMORY_CHANGE_FIELD_NUMBER: _builtins.int
     FINISH_RUN_FIELD_NUMBER: _builtins.int
+    LAST_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Required in the first step, else not allowed. 1 to 128 characters; it is the draft's id, and a retry repeats it."""
     session_id: _builtins.str
@@ -1971,6 +1972,10 @@ class StreamDraftRequest(_message.Message):
     """
     text: _builtins.str
     """Optional. The next piece of text. A step without any keeps the draft open while the model thinks."""
+    last: _builtins.bool
+    """Optional, in the last step only. Says that it is the last. Where nothing does (this, `message`, `memory_change` or `finish_run`) the
+    server waits a moment when no more comes, since a call that breaks off looks at first like one that is done.
+    """
     @_builtins.property
     def fence(self) -> _run_pb2.Fence:
         """Optional, in the first step only. The run that this is done under, and its token."""
@@ -2003,10 +2008,11 @@ class StreamDraftRequest(_message.Message):
         text: _builtins.str = ...,
         memory_change: _working_memory_pb2.MemoryChange | None = ...,
         finish_run: _run_pb2.RunEnd | None = ...,
+        last: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "fence", b"fence", "finish_run", b"finish_run", "memory_change", b"memory_change", "message", b"message"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "fence", b"fence", "finish_run", b"finish_run", "force", b"force", "memory_change", b"memory_change", "message", b"message", "offset", b"offset", "request_id", b"request_id", "session_id", b"session_id", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "fence", b"fence", "finish_run", b"finish_run", "force", b"force", "last", b"last", "memory_change", b"memory_change", "message", b"message", "offset", b"offset", "request_id", b"request_id", "session_id", b"session_id", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_memory_version: _TypeAlias = _typing.Literal["expected_memory_version"]  # noqa: Y015
     _WhichOneofArgType__expected_memory_version: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version"]  # noqa: Y015

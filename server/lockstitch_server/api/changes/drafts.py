@@ -72,7 +72,7 @@ class DraftRequest:
         step = self._first
         while True:
             yield DraftText(checks.not_negative(step.offset, "offset"), step.text.encode())
-            ended = step.HasField("memory_change") or step.HasField("finish_run")
+            ended = step.last or step.HasField("memory_change") or step.HasField("finish_run")
             following = await anext(self._steps, None)
             if following is None:
                 if not ended and not self._last.HasField("message"):
@@ -129,6 +129,7 @@ class DraftRequest:
         for step in (digested, last):
             step.ClearField("offset")
             step.ClearField("text")
+            step.ClearField("last")
         return requests.change(
             digested,
             Method.STREAM_DRAFT,
