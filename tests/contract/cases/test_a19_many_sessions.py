@@ -95,7 +95,7 @@ async def as_app(shared_database: Database) -> "AsyncIterator[asyncpg.Connection
 LIST = """
     select * from lockstitch.list_sessions_v1(
         $1, {user}, null, null, '{{}}', '{{}}', null, null, null, null, {minute}, {time}, '', {limit}, 5000, 3000000,
-        false
+        false, null
     )
 """
 
