@@ -2,14 +2,15 @@
 
     python examples/resume_execution.py
 
-Resuming a conversation needs what was said. Resuming an execution needs to know who may act, and what was done: a run
-says the first, the ledger of tool calls the second. Nothing is acted: the engines are processes of their own, and are
-ended with kill -9 and stopped with SIGSTOP. Exits with 1 if something is wrong.
+Resuming a conversation needs what was said. Resuming an execution needs to know who may act, what was done, and what was
+to come: a run says the first, the ledger of tool calls the second, a checkpoint the third. Nothing is acted: the engines
+are processes of their own, and are ended with kill -9 and stopped with SIGSTOP. Exits with 1 if something is wrong.
 """
 
 import argparse
 import asyncio
 import hashlib
+import json
 import os
 import signal
 import subprocess
@@ -20,14 +21,19 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
-from lockstitch import Client, RunActive, RunFenced, RunHandle, assistant, call, resource, run_end, user
+from lockstitch import Client, RunActive, RunFenced, RunHandle, SessionHandle, assistant, call, resource, run_end, user
 from lockstitch.types import Resource, RunStatus, ToolCallStatus
 from lockstitch_server.server_process import ServerProcess
 
 RUNNING = ToolCallStatus.TOOL_CALL_STATUS_RUNNING
 LEASE = timedelta(seconds=1)  # so that the story is short; 30 seconds are more usual
-BEFORE, MENDED = "[service]\nport = eighty\n", "[service]\nport = 8080\n"
-RAISED = "[service]\nport = 9090 # by {}\n"
+BEFORE = "[service]\nport = eighty\n"
+PLAN = (
+    ("mend the port", "[service]\nport = 8080\n"),
+    ("name the log", "[service]\nport = 8080\nlog = service.log\n"),
+    ("raise the port", "[service]\nport = 9090 # by {worker}\nlog = service.log\n"),
+)
+"""What the engines are to do, step by step: the file after each of them."""
 
 
 class NotAsItShouldBe(Exception):
@@ -50,26 +56,33 @@ def check(holds: bool, what: str) -> None:  # noqa: FBT001 - reads as a sentence
 
 
 async def dies(session_id: str, file: Path) -> None:
-    """Begin to write the file, as the ledger says beforehand, and be killed halfway."""
+    """Do the first step, begin the second, as checkpoint and ledger say beforehand, and be killed halfway."""
     async with client_of_environment() as client:
-        session = await client.create(session_id=session_id, user_id="ada", messages=[user("Mend the port.")])
+        session = await client.create(session_id=session_id, user_id="ada", messages=[user("Mend it, name its log.")])
         async with session.run(worker="engine 1", lease=LEASE) as run:
             say(f"  engine 1: holds the run, with token {run.fencing_token}")
+            await save(run, step=1)
             await ask(run, "c1", file)
-            await announce(run, "c1", file, MENDED)
+            await act(run, "c1", file, after(1))
+            say(f"  engine 1: did step 1, {PLAN[0][0]}")
+            await save(run, step=2)
+            await ask(run, "c2", file)
+            await announce(run, "c2", file, after(2))
             with file.open("w") as written:
-                written.write(MENDED[: len(MENDED) // 2])
+                written.write(after(2)[: len(after(2)) // 2])
                 written.flush()
                 say("  engine 1: has written half of the file …")
                 await asyncio.to_thread(sys.stdin.readline)  # … and is killed
 
 
 async def takes_over(session_id: str, file: Path) -> None:
-    """Wait for the lease to run out, see what was begun, look at the file, decide, and finish the turn."""
+    """Wait for the lease to run out, see where the plan was and what was begun, look at the file, decide, and go on."""
     async with client_of_environment() as client, when_free(client, session_id, worker="engine 2") as run:
-        _, lost = [one async for one in client.session(session_id).runs()]
+        session = client.session(session_id)
+        _, lost = [one async for one in session.runs()]
         say(f"  engine 2: took over with token {run.fencing_token}; {lost.worker} is {RunStatus.Name(lost.status)}")
-        (begun,) = (await run.context()).recent_tool_calls
+        step = await position(session, worker="engine 2")
+        begun = next(call for call in (await run.context()).recent_tool_calls if call.call_id == f"c{step}")
         check(begun.status == ToolCallStatus.TOOL_CALL_STATUS_INTERRUPTED, "the call that it made is INTERRUPTED")
 
         (touched,) = begun.resources
@@ -80,10 +93,11 @@ async def takes_over(session_id: str, file: Path) -> None:
         else:
             # Writing a whole file can be done again. What can't be would be asked about here.
             await run.complete_tool_call(tool_call_id=begun.tool_call_id, error=f"The engine was lost; {found}.")
-            await ask(run, "c2", file)
-            await act(run, "c2", file, MENDED)
-        await run.append(messages=[assistant("The port is mended.")], finish=run_end())
-        say("  engine 2: wrote the file, finished the turn and the run")
+            await ask(run, f"c{step} again", file)
+            await act(run, f"c{step} again", file, after(step))
+        await save(run, step=step + 1)
+        await run.append(messages=[assistant("The port is mended, the log has a name.")], finish=run_end())
+        say(f"  engine 2: did step {step}, {PLAN[step - 1][0]}, and finished the turn and the run")
 
 
 async def sleeps(session_id: str, file: Path) -> None:
@@ -92,11 +106,12 @@ async def sleeps(session_id: str, file: Path) -> None:
         session = await client.get(session_id)
         try:
             async with session.run(worker="engine 3", lease=LEASE) as run:
-                say(f"  engine 3: holds the run, with token {run.fencing_token}, and is about to write the file …")
-                await ask(run, "c3", file)
-                say("  engine 3: recorded the call")
+                say(f"  engine 3: holds the run, with token {run.fencing_token}")
+                step = await position(session, worker="engine 3")
+                await ask(run, f"c{step}", file)
+                say("  engine 3: recorded the call, and is about to write the file …")
                 await asyncio.to_thread(sys.stdin.readline)  # … is stopped here, and woken
-                await act(run, "c3", file, RAISED.format("engine 3"))  # says RUNNING before it acts: found out in time
+                await act(run, f"c{step}", file, after(step, "engine 3"))  # says so before it acts: found out in time
         except RunFenced as fenced:
             say(f"  engine 3: woke up, and is refused: {type(fenced).__name__}. It touches nothing.")
 
@@ -104,11 +119,35 @@ async def sleeps(session_id: str, file: Path) -> None:
 async def finishes(session_id: str, file: Path) -> None:
     """Take over from the one that sleeps: a call that is PENDING was not begun, and is safe to run."""
     async with client_of_environment() as client, when_free(client, session_id, worker="engine 4") as run:
+        step = await position(client.session(session_id), worker="engine 4")
         (pending,) = (await run.context()).open_tool_calls
         check(pending.status == ToolCallStatus.TOOL_CALL_STATUS_PENDING, "the call of engine 3 was not begun")
-        await act(run, pending.call_id, file, RAISED.format("engine 4"))
+        await act(run, pending.call_id, file, after(step, "engine 4"))
+        await save(run, step=step + 1)
         await run.append(messages=[assistant("It is 9090 now.")], finish=run_end())
         say(f"  engine 4: took over with token {run.fencing_token}, wrote the file, finished the run")
+
+
+async def save(run: RunHandle, *, step: int) -> None:
+    """Say which step of the plan comes now, before it is begun: under the fence, so that only the holder says so."""
+    state = json.dumps({"step": step}).encode()
+    parent = f"{step - 1:04}" if step > 1 else ""
+    await run.checkpoint(f"{step:04}", data=state, format="json", parent_id=parent)
+
+
+async def position(session: SessionHandle, *, worker: str) -> int:
+    """Which step of the plan comes now: where the last engine that held a run was."""
+    latest = await session.latest_checkpoint()
+    if latest is None:
+        raise NotAsItShouldBe("there is no checkpoint")
+    step = int(json.loads(latest.data)["step"])
+    say(f"  {worker}: goes on from checkpoint {latest.checkpoint_id}: step {step} of {len(PLAN)}, {PLAN[step - 1][0]}")
+    return step
+
+
+def after(step: int, worker: str = "") -> str:
+    """What the file holds after a step."""
+    return PLAN[step - 1][1].format(worker=worker)
 
 
 @asynccontextmanager
@@ -207,7 +246,7 @@ def lose_an_engine(file: Path, server: ServerProcess) -> None:
     say("The next engine knows the session's id, and resumes the execution:")
     with engine("takes-over", file, server) as process:
         follow(process)
-    check(read(file) == MENDED, "the file is whole")
+    check(read(file) == after(2), "the file is whole")
 
 
 def wake_an_engine(file: Path, server: ServerProcess) -> None:
@@ -224,7 +263,7 @@ def wake_an_engine(file: Path, server: ServerProcess) -> None:
             sleeper.stdin.write("\n")
             sleeper.stdin.flush()
         follow(sleeper)
-    check(read(file) == RAISED.format("engine 4"), "the file is as engine 4 left it")
+    check(read(file) == after(3, "engine 4"), "the file is as engine 4 left it")
 
 
 async def look_back(server: ServerProcess) -> None:
@@ -237,9 +276,14 @@ async def look_back(server: ServerProcess) -> None:
         for entry in ledger:
             status = ToolCallStatus.Name(entry.status).removeprefix("TOOL_CALL_STATUS_")
             say(f"  call {entry.call_id}: {status} {entry.error}".rstrip())
-        failed, *others = [entry.status for entry in ledger]
-        check(failed == ToolCallStatus.TOOL_CALL_STATUS_FAILED, "the interrupted call was settled, once")
+        _, failed, *_ = ledger
+        others = [entry.status for entry in ledger if entry is not failed]
+        check(failed.status == ToolCallStatus.TOOL_CALL_STATUS_FAILED, "the interrupted call was settled, once")
         check(set(others) == {ToolCallStatus.TOOL_CALL_STATUS_SUCCEEDED}, "the others have one known outcome each")
+        saved = [checkpoint.checkpoint_id async for checkpoint in session.checkpoints()]
+        check(
+            saved == ["0004", "0003", "0002", "0001"], "each step has its checkpoint, and behind them the plan is done"
+        )
         check(session.info is not None and not session.info.active_run_id, "nobody holds a run any more")
 
 

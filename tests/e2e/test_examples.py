@@ -54,13 +54,16 @@ def test_an_execution_is_resumed_and_the_engine_that_was_given_up_is_fenced() ->
     done = run("resume_execution.py")
     assert done.returncode == 0, done.stdout + done.stderr
     for told in (
+        "engine 2: goes on from checkpoint 0002: step 2 of 3",
         "the call that it made is INTERRUPTED",
         "half done",
         "the file is whole",
+        "engine 4: goes on from checkpoint 0003: step 3 of 3",
         "engine 3: woke up, and is refused: RunFenced",
         "the file is as engine 4 left it",
         "run 1 of engine 1: EXPIRED",
         "run 4 of engine 4: SUCCEEDED",
+        "each step has its checkpoint",
         "All is as it should be.",
     ):
         assert told in done.stdout
