@@ -77,8 +77,9 @@ endif
 bench: $(READY) ## measure what we publish, in under ten minutes
 	GRPC_ENABLE_FORK_SUPPORT=false $(BIN)/python bench/run.py
 
-demo: $(READY) ## lose the engine and the server in the middle of a task, and go on
+demo: $(READY) ## lose engines and the server in the middle of a task, and go on
 	$(BIN)/python examples/continue_task.py
+	$(BIN)/python examples/resume_execution.py
 
 serve: $(READY) ## serve on LISTEN with an embedded Postgres in DATA_DIR (./data); prints a token and a first call
 	@echo "A token to try it with (tenant demo, user you, role engine):"

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import uvloop
 
+from checkpoints import puts_and_growth
 from contention import one_session
 from drafts import against_appends
 from endurance import many_appends
 from fan_out import to_many_readers
 from flatness import read_and_append
+from forks import long_sessions
 from import_speed import import_against_append
 from lists import sessions_and_removals
 from results import Results, commit, machine
@@ -51,6 +53,12 @@ async def measure(*, quick: bool) -> Results:
                 removals=500 if quick else 10_000,
                 rounds=3 if quick else 15,
                 calls=10 if quick else 40,
+            )
+        )
+        results.add(*await long_sessions(stage, messages=1000 if quick else 10_000, rounds=3 if quick else 9))
+        results.add(
+            *await puts_and_growth(
+                stage, rounds=3 if quick else 9, calls=200 if quick else 1500, steps=100 if quick else 1000
             )
         )
         results.add(*await idle(stage))

@@ -51,6 +51,10 @@ create table lockstitch.sessions (
     purge_time timestamptz,
     -- The run that has not ended.
     active_run_id text collate "C",
+    -- What it is a fork of.
+    forked_from_key uuid,
+    forked_from_id text collate "C",
+    forked_from_version bigint,
     tenant_id text collate "C" not null,
     user_id text collate "C" not null,
     session_id text collate "C" not null,
@@ -66,6 +70,8 @@ create table lockstitch.sessions (
 -- an index by tenant looks as good as the key's own. A plan that was made then is kept while the tenant grows.
 create index sessions_by_activity on lockstitch.sessions (tenant_id, activity_minute) where activity_minute >= 0;
 create index sessions_by_user_activity on lockstitch.sessions (tenant_id, user_id, activity_minute) where activity_minute >= 0;
+
+create index sessions_by_origin on lockstitch.sessions (forked_from_key, forked_from_version) where forked_from_key is not null;
 
 -- What an append does not change. `version` is the commit that wrote the row; replaced rows move to the history.
 create table lockstitch.session_details (
@@ -148,6 +154,8 @@ create table lockstitch.commits (
     removed_to bigint,
     -- Content of it was erased: its digest is empty then, and matches any request.
     erased boolean not null default false,
+    -- It erased content of versions from this one on.
+    erased_since bigint,
     -- (requested_version, position) of each earlier tool call that it changed, flattened.
     changed_tool_calls bigint[],
     -- The run it was made under; the one that it started, ended or asked to end; the one that it ended for that; and the one whose own
@@ -156,6 +164,12 @@ create table lockstitch.commits (
     changed_run_id text collate "C",
     ended_run_id text collate "C",
     memory_run_id text collate "C",
+    -- The checkpoints that it put, copied or deleted: the first thousand, and how many there were.
+    checkpoint_count bigint,
+    checkpoints_deleted boolean,
+    checkpoint_namespaces text[],
+    checkpoint_ids text[],
+    checkpoint_bytes bigint[],
     constraint commits_pk primary key (session_key, version),
     constraint commits_request_id_once unique (session_key, request_hash)
 );

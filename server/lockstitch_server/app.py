@@ -13,6 +13,7 @@ from lockstitch_server.bus import Bus
 from lockstitch_server.config import Settings
 from lockstitch_server.model import Durability, StoreIdentity
 from lockstitch_server.service.append import Appends
+from lockstitch_server.service.checkpoints import Checkpoints
 from lockstitch_server.service.commits import Commits
 from lockstitch_server.service.context import Contexts
 from lockstitch_server.service.draft_writing import DraftWriting
@@ -28,6 +29,7 @@ from lockstitch_server.service.tool_calls import ToolCalls
 from lockstitch_server.startup import StartupError
 from lockstitch_server.store.background import Background
 from lockstitch_server.store.changing import Statements
+from lockstitch_server.store.checkpoints import CheckpointStore
 from lockstitch_server.store.drafts import DraftStore
 from lockstitch_server.store.inspection import Inspection, inspect
 from lockstitch_server.store.log import Log
@@ -182,6 +184,9 @@ async def running_server(
             committed=hub.committed,
         )
         runs = RunStore(statements, reading, run_grace=settings.run_grace, committed=hub.committed)
+        checkpoints = CheckpointStore(
+            statements, reading, bytes_max=settings.content_bytes_max, committed=hub.committed
+        )
         background = Background(
             Statements(background_pool),
             run_grace=settings.run_grace,
@@ -197,6 +202,7 @@ async def running_server(
             reader=reader,
             log=log,
             runs=runs,
+            checkpoints=checkpoints,
             draft_store=draft_store,
             writing=writing,
             background=background,
@@ -239,6 +245,7 @@ def _services(
     reader: Reader,
     log: Log,
     runs: RunStore,
+    checkpoints: CheckpointStore,
     draft_store: DraftStore,
     writing: DraftWriting,
     background: Background,
@@ -259,6 +266,7 @@ def _services(
         tool_calls=ToolCalls(writer, reader, paging),
         messages=Messages(writer, reader, paging),
         runs=Runs(runs, paging),
+        checkpoints=Checkpoints(checkpoints, paging),
         drafts=Drafts(draft_store, writing, writer, memories, text_bytes_max=settings.content_bytes_max),
         erasure=Erasure(background, time_max=_ERASURE_TIME_MAX),
         commits=Commits(log, paging),

@@ -4,7 +4,8 @@ LockstitchError
 ├── InvalidArgument     InvalidField, ExpectedVersionRequired, PageTokenInvalid, MessageTooLarge, BatchTooLarge
 ├── Unauthenticated     TokenMissing, TokenInvalid, TokenExpired
 ├── PermissionDenied    RoleNotAllowed
-├── NotFound            SessionNotFound, MessageNotFound, ToolCallNotFound, RunNotFound
+├── NotFound            SessionNotFound, MessageNotFound, ToolCallNotFound, RunNotFound,
+│                       CheckpointNotFound
 ├── AlreadyExists       SessionExists, MessageIdExists
 ├── Aborted             VersionConflict
 ├── FailedPrecondition  SessionClosed, SessionExpired, SessionDeleted, RunActive, RunFenced, RunEnded, ToolCallEnded,
@@ -91,9 +92,9 @@ class InvalidField(InvalidArgument):
 
     reason = "INVALID_FIELD"
 
-    def __init__(self, field: str, problem: str) -> None:
+    def __init__(self, field: str, problem: str, metadata: dict[str, str] | None = None) -> None:
         """`problem` completes a sentence that begins with the field's name."""
-        super().__init__(f"{field}: {problem}", field=field)
+        super().__init__(f"{field}: {problem}", field=field, metadata=metadata)
 
 
 class ExpectedVersionRequired(InvalidArgument):
@@ -181,6 +182,13 @@ class RunNotFound(NotFound):
 
     reason = "RUN_NOT_FOUND"
     sentence = "There is no such run."
+
+
+class CheckpointNotFound(NotFound):
+    """There is no such checkpoint in this session and namespace."""
+
+    reason = "CHECKPOINT_NOT_FOUND"
+    sentence = "There is no such checkpoint."
 
 
 class SessionExists(AlreadyExists):

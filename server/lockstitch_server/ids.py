@@ -28,6 +28,11 @@ def server_session_id(tenant_id: str, user_id: str, request_id: str) -> str:
     return _SERVER_SESSION_PREFIX + _hash16(f"{tenant_id}\0{user_id}\0{request_id}").hex
 
 
+def server_fork_id(tenant_id: str, session_id: str, request_id: str) -> str:
+    """The id of a fork whose maker named none: a repeat of the request finds the same session."""
+    return _SERVER_SESSION_PREFIX + _hash16(f"{tenant_id}\0fork\0{session_id}\0{request_id}").hex
+
+
 def is_server_session_id(session_id: str) -> bool:
     """Whether only the server may give this session id."""
     return session_id.startswith(_SERVER_SESSION_PREFIX)

@@ -54,7 +54,7 @@ async def many(engine: Rpc, user_id: str, number: int = SESSIONS) -> list[str]:
 
 
 async def listed(engine: Rpc, user_id: str) -> int:
-    return len(list((await engine.ListSessions(user_id=user_id, show_deleted=True, page_size=1000)).sessions))
+    return len((await engine.ListSessions(user_id=user_id, show_deleted=True, page_size=1000)).sessions)
 
 
 async def purged(database: Database, tenant: str) -> int:
@@ -68,7 +68,7 @@ async def erased(admin: Rpc, user_id: str) -> int:
     async with asyncio.timeout(60):
         while True:
             answer = await admin.EraseUser(user_id=user_id)
-            total += answer.sessions_purged
+            total += int(answer.sessions_purged)
             if answer.sessions_remaining == 0:
                 return total
 

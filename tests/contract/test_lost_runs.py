@@ -120,6 +120,19 @@ async def _now(engine: Rpc) -> int:
     )
 
 
+async def test_a_lease_that_was_renewed_for_less_than_it_had_is_over_when_it_says(
+    sweepers: tuple[ServerProcess, ...], call: Callable[..., Rpc]
+) -> None:
+    engine = call(sweepers[0])
+    session_id = await _new(engine)
+    run = await started(engine, session_id, lease={"seconds": 3600})
+    renewed = await engine.RenewRun(session_id=session_id, fence=fence_of(run), lease={"seconds": 1})
+    assert renewed.run.lease_expire_time.ToNanoseconds() < run.lease_expire_time.ToNanoseconds()
+    ended = await _until_ended(engine, run)
+    assert ended.status == EXPIRED
+    assert ended.end_time.ToNanoseconds() >= renewed.run.lease_expire_time.ToNanoseconds() + 10**9
+
+
 async def test_a_session_with_a_live_lease_is_not_idle_and_expires_when_that_is_over(
     sweepers: tuple[ServerProcess, ...], call: Callable[..., Rpc]
 ) -> None:

@@ -1,5 +1,6 @@
 """An engine whose token names agents, a user, or both, has their sessions alone; the matrix shows what it has not."""
 
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from typing import Any
@@ -8,6 +9,7 @@ import jwt
 import pytest
 
 from factories import said
+from lockstitch_migrations.files import FOLDER
 from lockstitch_server.auth import keys
 from lockstitch_server.server_process import ServerProcess
 from support.callers import Caller
@@ -130,3 +132,11 @@ async def test_what_is_reached_is_decided_in_one_place(
 ) -> None:
     (row,) = await shared_database.as_superuser("select lockstitch.reaches_v1($1, $2, $3)", reach, user, agent)
     assert row[0] is reaches
+
+
+def test_no_statement_decides_it_by_itself() -> None:
+    folder = FOLDER / "functions"
+    decides = re.compile(r"\bp_owner is null|(?:=|<>|distinct from) p_owner\b|\bp_owner (?:=|<>)")
+    written = {path.name: re.sub(r"--.*", "", path.read_text(encoding="utf-8")) for path in folder.glob("*.sql")}
+    found = {name: len(decides.findall(sql)) for name, sql in written.items()}
+    assert {name: number for name, number in found.items() if number} == {"visible_session_v1.sql": 2}

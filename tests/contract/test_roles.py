@@ -8,7 +8,7 @@ import pytest
 from factories import ASSISTANT, AWAITING_APPROVAL, TOOL, USER, answered, called, held, keyed, patched, said
 from lockstitch.v1 import admin_service_pb2
 from lockstitch.v1.message_pb2 import ROLE_DEVELOPER, ROLE_SYSTEM, Blob, Message, Original
-from support.every_change import prepared
+from support.every_change import RUN, prepared
 from support.rpc import As, Create, Rpc, field_refused, refusal
 
 NOT_ALLOWED = (grpc.StatusCode.PERMISSION_DENIED, "ROLE_NOT_ALLOWED")
@@ -28,7 +28,29 @@ EVERYBODY: list[tuple[str, str, dict[str, Any]]] = [
     ("append or create", "Append", {"messages": [said("hi")], "create_if_missing": {}}),
     ("close", "CloseSession", {}),
     ("restore", "RestoreSession", {}),
+    ("delete", "DeleteSession", {}),
+    ("undelete", "UndeleteSession", {}),
     ("answer an approval", "UpdateToolCall", {"call_id": "c1", "approval": {"granted": True}}),
+]
+OF_A_RUN: list[tuple[str, str, dict[str, Any]]] = [
+    ("get a run", "GetRun", {"run_id": "run-1"}),
+    ("runs", "ListRuns", {}),
+    ("a run's memory", "GetMemory", {"run_id": "run-1"}),
+    ("a run's memory versions", "ListMemoryVersions", {"run_id": "run-1"}),
+    ("ask a run to end", "CancelRun", {"run_id": "run-1"}),
+]
+ENGINES_OF_A_RUN: list[tuple[str, str, dict[str, Any]]] = [
+    ("end a run at once", "CancelRun", {"run_id": "run-1", "now": True}),
+    ("interrupt a run", "StartRun", {"on_busy": 3}),
+    ("join a run", "StartRun", {"on_busy": 2}),
+    ("renew a run", "RenewRun", {"fence": RUN}),
+    ("finish a run", "FinishRun", {"fence": RUN, "status": 2}),
+    ("append under a run", "Append", {"fence": RUN, "messages": [said("hi")]}),
+    ("finish a run with an append", "Append", {"fence": RUN, "finish_run": {"status": 2}}),
+    ("write a run's memory", "UpdateMemory", {"run_id": "run-1", "change": patched('{"k":1}')}),
+    ("answer under a run", "UpdateToolCall", {"fence": RUN, "call_id": "c1", "approval": {"granted": True}}),
+    ("close by force", "CloseSession", {"force": True}),
+    ("delete by force", "DeleteSession", {"force": True}),
 ]
 ENGINES: list[tuple[str, str, dict[str, Any]]] = [
     ("write memory", "UpdateMemory", {"change": patched('{"k":1}')}),
@@ -50,9 +72,37 @@ ENGINES: list[tuple[str, str, dict[str, Any]]] = [
     ("status", "UpdateToolCall", {"call_id": "c2", "status": 2}),
     ("status with an approval", "UpdateToolCall", {"call_id": "c1", "status": 1, "approval": {"granted": True}}),
     ("complete", "CompleteToolCall", {"call_id": "c1", "result_json": "1"}),
+    ("start a run", "StartRun", {}),
     ("remove", "RemoveMessages", {"last": 1}),
     ("redact", "UpdateMessage", {"message_id": "first", "message": said("x")}),
 ]
+
+
+@pytest.mark.parametrize("role", ["user", "engine", "admin"])
+@pytest.mark.parametrize(("method", "fields"), [case[1:] for case in OF_A_RUN], ids=[case[0] for case in OF_A_RUN])
+async def test_everybody_reads_runs_and_asks_them_to_end(
+    call_as: As, engine: Rpc, create: Create, role: str, *, method: str, fields: dict[str, Any]
+) -> None:
+    session_id = await _waiting(engine, create)
+    await engine.StartRun(session_id=session_id, run_id=RUN["run_id"])
+    await getattr(call_as("u1", role), method)(session_id=session_id, **fields)
+
+
+@pytest.mark.parametrize("role", ["engine", "admin"])
+@pytest.mark.parametrize(
+    ("method", "fields"), [case[1:] for case in ENGINES_OF_A_RUN], ids=[case[0] for case in ENGINES_OF_A_RUN]
+)
+async def test_engines_and_admins_hold_runs_and_a_user_does_not(
+    call_as: As, engine: Rpc, create: Create, role: str, *, method: str, fields: dict[str, Any]
+) -> None:
+    session_id = await _waiting(engine, create)
+    run = (await engine.StartRun(session_id=session_id, run_id=RUN["run_id"])).run
+    before = (await engine.GetSession(session_id=session_id)).session
+    refused = await refusal(getattr(call_as("u1"), method)(session_id=session_id, **fields))
+    assert refused.what == NOT_ALLOWED
+    assert (await engine.GetSession(session_id=session_id)).session == before
+    assert (await engine.GetRun(session_id=session_id, run_id=RUN["run_id"])).run == run
+    await getattr(call_as("somebody", role), method)(session_id=session_id, **fields)
 
 
 async def _waiting(engine: Rpc, create: Create) -> str:

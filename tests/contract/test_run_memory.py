@@ -1,5 +1,7 @@
 """CONTRACT 8: a run's own memory, beside the session's: its own versions, guards, history and end."""
 
+import asyncio
+import json
 from typing import Any
 
 import grpc
@@ -98,6 +100,21 @@ async def test_merge_patches_and_keys_change_it_as_they_do_the_sessions(engine: 
     nothing = await engine.UpdateMemory(**on, change=patched('{"gone":null}'))
     assert (nothing.memory, nothing.receipt.version) == (changed.memory, changed.receipt.version)
     assert (await engine.GetMemory(session_id=session_id)).memory.goal == "the session's"
+
+
+async def test_patches_of_nested_values_at_once_on_two_servers_are_all_kept(
+    engines: tuple[Rpc, Rpc], create: Create
+) -> None:
+    session_id, _ = await _running(engines[0], create)
+    on: dict[str, Any] = {"session_id": session_id, "run_id": "r"}
+    await engines[0].UpdateMemory(**on, change=patched('{"a":{}}'))
+    await asyncio.gather(
+        *(engines[n % 2].UpdateMemory(**on, change=patched(f'{{"a":{{"k{n}":{n}}}}}')) for n in range(20))
+    )
+    kept = json.loads((await _of_run(engines[1], session_id)).extra_json)
+    assert kept == {"a": {f"k{n}": n for n in range(20)}}
+    assert len((await engines[0].ListMemoryVersions(session_id=session_id, run_id="r")).memories) == 21
+    assert (await engines[0].GetMemory(session_id=session_id)).memory.extra_json == ""
 
 
 async def test_its_past_is_read_and_listed(engine: Rpc, create: Create) -> None:

@@ -97,12 +97,19 @@ def test_on_a_terminal_it_tells_what_happened_and_when_it_is_live(commands: Comm
     assert "version 1\x1b" not in shown
 
 
+def test_on_a_terminal_a_fork_says_where_it_comes_from(commands: Commands) -> None:
+    with writing(commands) as (client, session):
+        fork = client.run(session.fork())
+        with on_terminal(commands, fork.session_id, "--from", "start") as until:
+            until(f"fork of {session.session_id} at version 1")
+
+
 @contextmanager
-def on_terminal(commands: Commands, session_id: str) -> Iterator[Callable[[str], str]]:
+def on_terminal(commands: Commands, *arguments: str) -> Iterator[Callable[[str], str]]:
     """Follows on a terminal; gives what waits for words there and tells all that was written."""
     ours, theirs = pty.openpty()
     written = b""
-    with commands.start("sessions", "tail", session_id, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+    with commands.start("sessions", "tail", *arguments, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
 
         def until(words: str) -> str:

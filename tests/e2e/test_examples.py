@@ -12,7 +12,7 @@ from lockstitch_server.server_process import ServerProcess
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CHATS = Path(__file__).parents[3] / "shared/data/airline-chats.jsonl.gz"
-OWN_SERVER = {"continue_task.py", "replay_chats.py"}
+OWN_SERVER = {"continue_task.py", "replay_chats.py", "resume_execution.py"}
 SECONDS_MAX = 120
 
 
@@ -45,6 +45,25 @@ def test_the_task_goes_on_after_engine_and_server_were_killed() -> None:
         "the next action is \"write 'port = 8080' into service.toml",
         "one wins, the other is told",
         "one message, not two",
+        "All is as it should be.",
+    ):
+        assert told in done.stdout
+
+
+def test_an_execution_is_resumed_and_the_engine_that_was_given_up_is_fenced() -> None:
+    done = run("resume_execution.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for told in (
+        "engine 2: goes on from checkpoint 0002: step 2 of 3",
+        "the call that it made is INTERRUPTED",
+        "half done",
+        "the file is whole",
+        "engine 4: goes on from checkpoint 0003: step 3 of 3",
+        "engine 3: woke up, and is refused: RunFenced",
+        "the file is as engine 4 left it",
+        "run 1 of engine 1: EXPIRED",
+        "run 4 of engine 4: SUCCEEDED",
+        "each step has its checkpoint",
         "All is as it should be.",
     ):
         assert told in done.stdout

@@ -159,7 +159,7 @@ def arguments(
     ]
     labels = asked.get("labels", {})
     shown = (asked.get("user_id"), asked.get("agent"), asked.get("statuses"), list(labels), list(labels.values()))
-    return (TENANT, *shown, *times, *cursor, limit, SCAN_MAX, 3 * 2**20, asked.get("show_deleted", False))
+    return (TENANT, *shown, *times, *cursor, limit, SCAN_MAX, 3 * 2**20, asked.get("show_deleted", False), None)
 
 
 PLANS = {
@@ -233,6 +233,7 @@ async def test_a_page_is_one_statement_whatever_its_size(counting: Measured, kno
         agent=asked.get("agent"),
         statuses=None,
         labels=asked.get("labels", {}),
+        forked_from=None,
         created_after=None,
         created_before=None,
         active_after=None,

@@ -16,6 +16,9 @@ OF_NO_SESSION = {"migrations", "store"}
 """Tables of the whole store: without a tenant, without session_key, and with nothing of anybody's."""
 
 OF_SESSIONS = {
+    "checkpoint_values",
+    "checkpoint_writes",
+    "checkpoints",
     "commits",
     "draft_steps",
     "drafts",
@@ -36,17 +39,23 @@ OF_SESSIONS = {
 }
 
 INTERNAL = {
+    "add_checkpoint_writes_v1",
     "change_refusal_v1",
+    "checkpoint_rows_v1",
     "commit_details_v1",
+    "copy_refusal_v1",
     "draft_end_v1",
     "draft_step_time_v1",
+    "drop_unshared_values_v1",
     "end_run_v1",
     "erase_messages_v1",
     "fence_refusal_v1",
+    "fork_made_v1",
     "keep_tool_calls_v1",
     "lock_lease_v1",
     "lose_drafts_v1",
     "message_at_v1",
+    "new_session_v1",
     "plan_ledger_v1",
     "plan_memory_v1",
     "purge_v1",
@@ -56,6 +65,7 @@ INTERNAL = {
     "take_messages_v1",
     "tool_calls_with_bodies_v1",
     "visible_session_v1",
+    "whole_versions_v1",
     "write_commit_v1",
     "write_ledger_v1",
     "write_memory_v1",
@@ -64,21 +74,38 @@ INTERNAL = {
 
 FIRST_BY_ANOTHER = {
     "change_run_v1",
+    "delete_checkpoints_v1",
     "open_draft_v1",
+    "put_checkpoint_v1",
     "set_status_v1",
     "start_run_v1",
     "update_message_v1",
     "update_session_v1",
 }
-"""Their first statement calls begin_change_v1, whose first statement names the tenant."""
+"""Their first statement calls one of BEGINNINGS, whose first statement names the tenant."""
 
-FOR_MANY_TENANTS = {"add_draft_steps_v1": "p_tenants[i]", "session_versions_v1": "v_tenant"}
+BEGINNINGS = {"begin_change_v1", "begin_or_create_v1"}
+
+FOR_MANY_TENANTS = {
+    "add_draft_steps_v1": "p_tenants[i]",
+    "renew_runs_v1": "p_tenants[i]",
+    "session_versions_v1": "v_tenant",
+}
 """Each names each tenant before it touches that tenant's rows."""
 
 OF_EVERY_TENANT = {"sessions_to_sweep_v1"}
 """Reads what the background role sees of every tenant, and names none."""
 
-OVER_SESSIONS = {"count_sessions_of_user_v1", "list_sessions_v1", "sessions_of_user_v1"}
+OVER_SESSIONS = {
+    "checkpoints_by_place_v1",
+    "copy_checkpoints_v1",
+    "count_sessions_of_user_v1",
+    "fork_session_v1",
+    "forks_of_erasure_v1",
+    "list_checkpoint_places_v1",
+    "list_sessions_v1",
+    "sessions_of_user_v1",
+}
 """Read rows of a tenant's sessions, not of one."""
 
 OF_NO_ROWS = {
@@ -199,13 +226,14 @@ async def test_every_function_on_tenant_rows_names_the_tenant_first(database: Da
         for name, statement in first.items()
         if statement and statement[1] == "perform set_config('app.tenant', p_tenant, true)"
     }
+    begun = "|".join(BEGINNINGS)
     begins = {
         name
         for name, statement in first.items()
-        if statement and re.match(r"select \* into \w+\s+from lockstitch\.begin_change_v1\(p_tenant,", statement[1])
+        if statement and re.match(rf"select \* into \w+\s+from lockstitch\.({begun})\(\s*p_tenant,", statement[1])
     }
     assert begins == FIRST_BY_ANOTHER
-    assert "begin_change_v1" in names_it
+    assert names_it >= BEGINNINGS
     assert set(sources) - names_it - begins == INTERNAL | set(FOR_MANY_TENANTS) | OF_EVERY_TENANT | OF_NO_ROWS
     for name in OF_NO_ROWS:
         assert not re.search(r"\b(from|update|into|delete)\s+lockstitch\.", sources[name])
@@ -230,7 +258,7 @@ def test_the_server_calls_functions_that_name_the_tenant_and_touches_no_table_of
         r"\bsecurity\s+definer\b",
         r"\bmerge\s+into\b",
         r"\bpg_(try_)?advisory",
-        r"\bdo\s+update\b[^;]*\b(now|clock_timestamp|statement_timestamp)\(",
+        r"\b(update|merge)\b[^;]*\bset\b[^;]*\b(now|clock_timestamp|statement_timestamp|gen_random_uuid)\(",
         r"\bctid\b",
         r"\bgenerated\s+(always|by\s+default)\s+as\s+identity\b|\bserial\b|\bnextval\b",
         r"\bnotify\b|\bpg_notify\b",
@@ -269,8 +297,15 @@ async def test_no_index_is_on_what_every_append_changes(database: Database) -> N
         where i.indrelid = 'lockstitch.sessions'::regclass
         """
     )
-    # activity_minute changes once a minute at most.
-    assert {row["attname"] for row in rows} == {"session_key", "tenant_id", "user_id", "activity_minute"}
+    # activity_minute changes once a minute at most; what a fork was made from never does.
+    assert {row["attname"] for row in rows} == {
+        "session_key",
+        "tenant_id",
+        "user_id",
+        "activity_minute",
+        "forked_from_key",
+        "forked_from_version",
+    }
 
 
 def test_the_distribution_names_every_table_of_sessions_and_every_function_of_one() -> None:
@@ -285,6 +320,6 @@ def test_the_distribution_names_every_table_of_sessions_and_every_function_of_on
     over_sessions = OVER_SESSIONS | set(FOR_MANY_TENANTS) | OF_EVERY_TENANT
     assert over_sessions <= called
     assert set(re.findall(r"'(\w+_v\d+)'", of_sessions)) == called - over_sessions
-    assert set(re.findall(r"'(\w+_v\d+)'", internal)) == INTERNAL | OF_NO_ROWS | {"begin_change_v1"}
+    assert set(re.findall(r"'(\w+_v\d+)'", internal)) == INTERNAL | OF_NO_ROWS | BEGINNINGS
     for statement in sql.split(";"):
         assert not statement.strip() or re.match(r"\s*select create_distributed_(table|function)\(", statement)

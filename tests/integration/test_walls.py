@@ -16,6 +16,9 @@ from support.rpc import Rpc
 
 TENANTS = ("t1", "t2")
 TABLES = (
+    "checkpoint_values",
+    "checkpoint_writes",
+    "checkpoints",
     "commits",
     "draft_steps",
     "drafts",
@@ -51,6 +54,9 @@ async def rows_everywhere(database: Database, server: ServerProcess) -> None:
             await rpc.UpdateMemory(session_id="s", change=keyed(a="1"))
             await rpc.UpdateSession(session=Session(session_id="s", title="t"), update_mask={"paths": ["title"]})
             await rpc.StartRun(session_id="s")
+            value, write = {"channel": "c", "version": "1", "data": b"x"}, {"task_id": "t", "channel": "c"}
+            checkpoint = {"checkpoint_id": "1", "values": [value], "writes": [write]}
+            await rpc.PutCheckpoint(session_id="s", checkpoint=checkpoint)
             await drafted(database, tenant, "s", "so far")
             await rpc.CreateSession(session_id="gone")
         async with Caller(server.target, server.token(tenant=tenant, user="a", role="admin")) as caller:

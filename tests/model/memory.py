@@ -1,6 +1,7 @@
 """Working memory: one JSON object, whose values are kept as texts."""
 
 import json
+from typing import NamedTuple
 
 from lockstitch.v1.working_memory_pb2 import MemoryChange, WorkingMemory
 from support.json_reference import dumps, members, merge
@@ -10,13 +11,19 @@ TEXTS, LISTS = ("goal", "next_action"), ("plan", "completed", "errors", "importa
 TYPED = {*TEXTS, *LISTS}
 
 
+class Memory(NamedTuple):
+    values: Values
+    version: int
+
+
 def values_of(memory: WorkingMemory) -> Values:
     given = {field.name: value for field, value in memory.ListFields()}
     typed = {key: dumps(given[key] if key in TEXTS else list(given[key])) for key in TYPED & given.keys()}
     return {key: value for key, value, _ in members(memory.extra_json or "{}") or ()} | typed
 
 
-def shown(values: Values, version: int) -> WorkingMemory:
+def shown(memory: Memory) -> WorkingMemory:
+    values, version = memory
     typed = {key: json.loads(values[key]) for key in TYPED & values.keys()}
     extra = sorted((key.encode(), f"{dumps(key)}:{value}") for key, value in values.items() if key not in TYPED)
     extra_json = "{" + ",".join(member for _, member in extra) + "}" if extra else ""

@@ -4,14 +4,18 @@ from collections import defaultdict
 from hashlib import sha256
 from typing import Any
 
-from lockstitch.v1 import session_service_pb2 as pb
 from lockstitch.v1.commit_pb2 import CallerRole, Commit, Principal
 from lockstitch.v1.message_pb2 import ROLE_TOOL, Message
-from lockstitch.v1.session_pb2 import SESSION_STATUS_ACTIVE, SESSION_STATUS_EXPIRED, Session
+from lockstitch.v1.run_pb2 import Run
+from lockstitch.v1.session_pb2 import SESSION_STATUS_ACTIVE, SESSION_STATUS_DELETED, SESSION_STATUS_EXPIRED, Session
 from lockstitch.v1.tool_call_pb2 import ToolCall
-from model import Caller, ledger
-from model.session import State, memory_change_of
-from model.store import Store, Timeline
+from lockstitch.v1.working_memory_pb2 import MemoryChange, WorkingMemory
+from model import Caller, ledger, memory, runs
+from model.commits import Timeline
+from model.lifecycle import STATUS_CHANGES
+from model.requests import memory_change_of
+from model.session import State
+from model.store import Store
 
 
 def head(state: State) -> Session:
@@ -19,6 +23,7 @@ def head(state: State) -> Session:
     shown = Session.FromString(state.head.SerializeToString())
     if state.expired and shown.status == SESSION_STATUS_ACTIVE:
         shown.status = SESSION_STATUS_EXPIRED
+    shown.last_activity_time.CopyFrom(state.present.activity)
     return shown
 
 
@@ -27,34 +32,60 @@ def commit(timeline: Timeline, version: int) -> Commit:
     (before, after), (caller, request) = timeline.states[version - 1 : version + 1], timeline.log[version - 1]
     shown = Commit(
         version=version,
-        request_id_hash=sha256(request.request_id.encode()).digest()[:16],
+        request_id_hash=sha256(request.request_id.encode()).digest()[:16] if request else b"",
         principal=Principal(subject=caller.subject, role=CallerRole.Value(f"CALLER_ROLE_{caller.role.upper()}")),
+        run_id=after.under,
         commit_time=after.head.update_time,
         messages=[message for message in after.messages if message.version == version],
         tool_calls=[call for call in after.calls if call not in before.calls],
-        memory=memory_change_of(request) if after.head.memory_version == version else None,
     )
-    if version == 1 or isinstance(request, pb.CloseSessionRequest | pb.RestoreSessionRequest):
+    for run_id, known in after.memories.items():
+        if known.version == version:
+            shown.memory.CopyFrom(memory_change_of(request) or MemoryChange())
+            shown.memory_run_id = run_id
+    if version == 1 or isinstance(request, STATUS_CHANGES) or after.head.status != before.head.status:
         shown.session.CopyFrom(after.head)
+    changed = [run for run in after.runs if run not in before.runs]
+    if changed:
+        shown.run.CopyFrom(changed[-1])
+    if len(changed) > 1:
+        shown.ended_run.CopyFrom(changed[0])
     return shown
 
 
 def messages(state: State, asked: Any) -> list[Message]:
     shown = [message for message in state.messages if not asked.roles or message.role in asked.roles]
+    shown = [message for message in shown if asked.run_id in {"", message.run_id}]
     shown = [message for message in shown if asked.after_seq < message.seq < (asked.before_seq or message.seq + 1)]
     return shown[:: -1 if asked.descending else 1]
 
 
 def tool_calls(state: State, asked: Any) -> list[ToolCall]:
     shown = [call for call in state.calls if not asked.statuses or call.status in asked.statuses]
+    shown = [call for call in shown if asked.run_id in {"", call.run_id}]
     return [call for call in shown if call.name == (asked.name or call.name)]
+
+
+def runs_of(state: State, asked: Any) -> list[Run]:
+    """The newest first."""
+    shown = [runs.shown(state, run.run_id) for run in reversed(state.runs)]
+    return [run for run in shown if run.status in (asked.statuses or [run.status])]
+
+
+def memories(timeline: Timeline, run_id: str) -> list[WorkingMemory]:
+    """A memory as it was after each commit that changed it, the newest first."""
+    known = {state.memory(run_id).version: state.memory(run_id) for state in timeline.states}
+    return [memory.shown(known[version]) for version in sorted(known, reverse=True) if version]
 
 
 def sessions(store: Store, caller: Caller, asked: Any) -> list[Session]:
     """The most recently used first; a user's own only."""
     of_tenant = [
-        head(timeline.states[-1]) for (tenant, _), timeline in store.sessions.items() if tenant == caller.tenant
+        head(timeline.states[-1])
+        for (tenant, _), timeline in store.sessions.items()
+        if tenant == caller.tenant and not timeline.is_purged
     ]
+    of_tenant = [shown for shown in of_tenant if asked.show_deleted or shown.status != SESSION_STATUS_DELETED]
     user = caller.subject if caller.role == "user" else asked.user_id
     shown = [
         session for session in of_tenant if user in {"", session.user_id} and asked.user_id in {"", session.user_id}

@@ -1,53 +1,89 @@
 """A session at one version, and what a commit makes of it."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from lockstitch.v1 import session_service_pb2 as pb
+from google.protobuf.timestamp_pb2 import Timestamp
+
 from lockstitch.v1.commit_pb2 import CommitReceipt
 from lockstitch.v1.message_pb2 import ROLE_TOOL, Message
-from lockstitch.v1.session_pb2 import SESSION_STATUS_ACTIVE, SESSION_STATUS_CLOSED, Session
+from lockstitch.v1.run_pb2 import Run
+from lockstitch.v1.session_pb2 import SESSION_STATUS_EXPIRED, Session
 from lockstitch.v1.tool_call_pb2 import ToolCall, ToolCallChange
 from lockstitch.v1.working_memory_pb2 import MemoryChange
 from model import Given, Refused, ledger
-from model.memory import Values, after
+from model.memory import Memory, after
 from support.json_reference import digest
 
 
-def memory_change_of(request: Any) -> MemoryChange | None:
-    if isinstance(request, pb.CreateSessionRequest):
-        return MemoryChange(replace=request.memory) if request.HasField("memory") else None
-    if isinstance(request, pb.UpdateMemoryRequest):
-        return request.change
-    return (
-        request.memory_change if isinstance(request, pb.AppendRequest) and request.HasField("memory_change") else None
-    )
+@dataclass
+class Draft:
+    """A message that is being generated, under the run that last went on with it."""
+
+    header: Message
+    under: str
+    text: bytes = b""
+
+
+@dataclass
+class Present:
+    """What moves without a commit: time, leases, and drafts."""
+
+    activity: Timestamp = field(default_factory=Timestamp)
+    lease: Timestamp = field(default_factory=Timestamp)
+    is_lapsed: bool = False
+    is_over: bool = False  # its expire_time has passed
+    is_idle: bool = False  # its idle_ttl has passed
+    is_gone: bool = False  # its purge_time has passed
+    drafts: dict[str, Draft] = field(default_factory=dict)
 
 
 @dataclass
 class State:
     head: Session
     messages: list[Message] = field(default_factory=list)
-    memory: Values = field(default_factory=dict)
+    memories: dict[str, Memory] = field(default_factory=dict)  # by run; the session's own is ""
     calls: list[ToolCall] = field(default_factory=list)
-    expired: bool = False
+    starters: dict[str, str] = field(default_factory=dict)  # the run under which a call was said to be RUNNING
+    runs: list[Run] = field(default_factory=list)  # their leases as they were granted
+    fenced: set[str] = field(default_factory=set)  # the runs that others ended
+    before_delete: int = 0
+    under: str = ""  # the run that this version's commit was made under
+    present: Present = field(default_factory=Present)
 
-    def set_status(self, request: pb.CloseSessionRequest | pb.RestoreSessionRequest, given: Given) -> None:
-        head = self.head
-        if isinstance(request, pb.CloseSessionRequest):
-            if head.status == SESSION_STATUS_ACTIVE:
-                head.status, head.close_reason = SESSION_STATUS_CLOSED, request.reason
-                head.close_time.CopyFrom(given.now)
-        elif head.status == SESSION_STATUS_CLOSED or self.expired:
-            head.status, head.close_reason = SESSION_STATUS_ACTIVE, ""
-            head.ClearField("close_time")
-            self.live(request, given)
+    @property
+    def active(self) -> Run | None:
+        """The run that has not ended."""
+        return next((run for run in self.runs if run.run_id == self.head.active_run_id), None)
 
-    def live(self, request: pb.CreateSessionRequest | pb.RestoreSessionRequest, given: Given) -> None:
-        if request.WhichOneof("expiration"):
-            ends = given.now.ToNanoseconds() + request.ttl.ToNanoseconds()
-            self.head.expire_time.FromNanoseconds(request.expire_time.ToNanoseconds() or ends)
-            self.expired = False
+    @property
+    def is_held(self) -> bool:
+        return self.active is not None and not self.present.is_lapsed
+
+    @property
+    def expired(self) -> bool:
+        """The end of a life is computed; a session whose run holds a live lease is not idle."""
+        idle = self.present.is_idle and not self.is_held
+        return self.head.status == SESSION_STATUS_EXPIRED or self.present.is_over or idle
+
+    def memory(self, run_id: str = "") -> Memory:
+        return self.memories.get(run_id, Memory({}, 0))
+
+    def begin_version(self, under: str) -> None:
+        self.head.version += 1
+        self.under = under
+
+    def end_version(self, now: Timestamp, *, is_use: bool) -> None:
+        """Move the times: any commit is an update, not any is use."""
+        if is_use:
+            self.used(now)
+        self.head.update_time.CopyFrom(now)
+        self.head.last_activity_time.CopyFrom(self.present.activity)
+        if self.head.version == 1:
+            self.head.create_time.CopyFrom(now)
+
+    def used(self, now: Timestamp) -> None:
+        self.present.activity.CopyFrom(now)
+        self.present.is_idle = False
 
     def append(self, message: Message, given: Given, *, allow_orphans: bool) -> bool:
         """Store a caller's message; it makes calls, or ends one. False where it only repeats how a call ended."""
@@ -61,7 +97,7 @@ class State:
                     raise
             if call is not None and not ledger.is_news(call, outcome):
                 return False
-        stored = self._store(message, given, call_id)
+        stored = self.store(message, given, call_id)
         if call is not None:
             ledger.end(call, outcome, self.head.version, given.now)
             call.result_message_id = stored.message_id
@@ -70,13 +106,14 @@ class State:
             self.record(new, given, stored.message_id)
         return True
 
-    def _store(self, message: Message, given: Given, call_id: str) -> Message:
+    def store(self, message: Message, given: Given, call_id: str = "") -> Message:
         place = sum(stored.version == self.head.version for stored in self.messages)
         self.head.last_seq += 1
         self.head.message_count += 1
         stored = Message.FromString(message.SerializeToString())
         stored.seq, stored.version, stored.elided_bytes = self.head.last_seq, self.head.version, 0
         stored.call_id, stored.message_id = call_id, message.message_id or "".join(given.message_ids[place : place + 1])
+        stored.run_id = self.under
         stored.create_time.CopyFrom(given.now)
         self.messages.append(stored)
         return stored
@@ -87,6 +124,7 @@ class State:
         call = ToolCall(call_id=new.call_id, name=new.name, arguments_json=new.arguments_json, message_id=message_id)
         call.tool_call_id = "".join(given.tool_call_ids[place : place + 1])
         call.arguments_digest, call.requested_version = digest(new.arguments_json), self.head.version
+        call.run_id = self.under
         call.create_time.CopyFrom(given.now)
         call.status = ledger.PENDING
         self.calls.append(call)
@@ -94,14 +132,20 @@ class State:
         if new.status > ledger.AWAITING_APPROVAL:
             ledger.end(call, (new.status, new.result_json, new.error), self.head.version, given.now)
         else:
-            ledger.move(call, new.status, None, self.head.version, given.now)
+            self._move(call, new, given)
+
+    def _move(self, call: ToolCall, change: ToolCallChange, given: Given) -> None:
+        before, approval = call.status, change.approval if change.HasField("approval") else None
+        ledger.move(call, change.status, approval, self.head.version, given.now)
+        if call.status == ledger.RUNNING != before:
+            self.starters[call.tool_call_id] = self.under
 
     def change_call(self, change: ToolCallChange, given: Given) -> ToolCall:
         """Move a known call on, or end it: with its TOOL message where a message made it and the outcome is known."""
         call = ledger.find(self.calls, change.tool_call_id, change.call_id)
-        approval = change.approval if change.HasField("approval") else None
-        if approval is not None or not (change.status > ledger.AWAITING_APPROVAL or change.result_json or change.error):
-            ledger.move(call, change.status, approval, self.head.version, given.now)
+        ends = change.status > ledger.AWAITING_APPROVAL or change.result_json or change.error
+        if change.HasField("approval") or not ends:
+            self._move(call, change, given)
             ledger.touch(call, change.resources)
             return call
         status = change.status or (ledger.FAILED if change.error else ledger.SUCCEEDED)
@@ -109,15 +153,18 @@ class State:
         if ledger.is_news(call, outcome):
             if call.message_id and status != ledger.INTERRUPTED:
                 message = Message(role=ROLE_TOOL, parts=ledger.result_parts(outcome, change.call_id))
-                call.result_message_id = self._store(message, given, call.call_id).message_id
+                call.result_message_id = self.store(message, given, call.call_id).message_id
             ledger.end(call, outcome, self.head.version, given.now)
             ledger.touch(call, change.resources)
         return call
 
-    def remember(self, change: MemoryChange) -> None:
-        new = after(self.memory, change)
-        if new != self.memory:
-            self.memory, self.head.memory_version = new, self.head.version
+    def remember(self, change: MemoryChange, run_id: str = "") -> None:
+        """Change the session's memory, or a run's own."""
+        old = self.memory(run_id)
+        new = after(old.values, change)
+        if new != old.values:
+            self.memories[run_id] = Memory(new, self.head.version)
+            self.head.memory_version = self.memory().version
 
     def receipt(self, store_epoch: str, *, of_commit: bool) -> CommitReceipt:
         new = [message for message in self.messages if of_commit and message.version == self.head.version]

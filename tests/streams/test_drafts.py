@@ -116,7 +116,7 @@ async def test_no_text_comes_behind_its_commit(stage: Stage) -> None:
             words = [f"{number}.{place}{WIDE} " for place in range(4)]
             for word in words:
                 await draft.say(word)
-                await asyncio.sleep(0.03)
+                await asyncio.sleep(0.03)  # the pace of a model
             receipt = await draft.end()
             text = texts[draft.draft_id] = "".join(words)
             journal.begin((Said(ASSISTANT, text),))
@@ -125,7 +125,7 @@ async def test_no_text_comes_behind_its_commit(stage: Stage) -> None:
     async def leave_and_come() -> None:
         while not stop.is_set():
             readers[0].leave()
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(0.2)  # how long a stream is followed
 
     async with asyncio.TaskGroup() as group:
         writing = stage.writer(session_id, journal).write_on(stop)

@@ -8,6 +8,7 @@ import grpc
 from grpc import aio
 
 from lockstitch.v1.admin_service_pb2_grpc import AdminServiceStub
+from lockstitch.v1.checkpoint_service_pb2_grpc import CheckpointServiceStub
 from lockstitch.v1.run_service_pb2_grpc import RunServiceStub
 from lockstitch.v1.session_service_pb2_grpc import SessionServiceStub
 
@@ -15,7 +16,7 @@ CALL_SECONDS_MAX = 20.0
 
 
 class Caller:
-    """One caller: `caller.sessions.Append(request)`; `runs` and `admin` are the other services.
+    """One caller: `caller.sessions.Append(request)`; `runs`, `checkpoints` and `admin` are the other services.
 
     Every call carries the token, if there is one, and a deadline, if it has none.
     """
@@ -26,11 +27,13 @@ class Caller:
         self.channel = aio.insecure_channel(target, interceptors=[_Headers(self.headers)])
         self.sessions = SessionServiceStub(self.channel)
         self.runs = RunServiceStub(self.channel)
+        self.checkpoints = CheckpointServiceStub(self.channel)
         self.admin = AdminServiceStub(self.channel)
 
     def method(self, name: str) -> Any:
         """Give a method by its name, which no two services have."""
-        (found,) = (getattr(stub, name) for stub in (self.sessions, self.runs, self.admin) if hasattr(stub, name))
+        stubs = (self.sessions, self.runs, self.checkpoints, self.admin)
+        (found,) = (getattr(stub, name) for stub in stubs if hasattr(stub, name))
         return found
 
     async def close(self) -> None:

@@ -5,8 +5,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from lockstitch.v1 import session_service_pb2 as pb
 from lockstitch.v1 import tool_call_pb2 as t
 from lockstitch.v1.message_pb2 import ROLE_TOOL, Message
+from lockstitch.v1.run_pb2 import Fence
 from model import Caller
 from model.ledger import OPEN
 from model.session import State
@@ -40,6 +42,8 @@ class Choices:
     def session_id(self, data: st.DataObject, caller: Caller) -> str:
         own = [session_id for tenant, session_id in self._model.sessions if tenant == caller.tenant]
         if own and not self.one_in(12, data):
+            if "s1" in own and data.draw(st.booleans()):
+                return "s1"  # where most happens
             return data.draw(st.sampled_from(own))
         return data.draw(st.sampled_from((*(session_id for _, session_id in self._model.sessions), "nobody's")))
 
@@ -53,7 +57,40 @@ class Choices:
         for name in ("expected_version", "expected_memory_version"):
             if name in request.DESCRIPTOR.fields_by_name and self.one_in(3, data):
                 current = getattr(state.head, name.removeprefix("expected_")) if state else 0
+                if name == "expected_memory_version" and isinstance(request, pb.UpdateMemoryRequest) and state:
+                    current = state.memory(request.run_id).version
                 setattr(request, name, max(0, current + data.draw(st.sampled_from((0, 0, 0, 0, 0, 0, -1, 1)))))
+        if "fence" in request.DESCRIPTOR.fields_by_name and not request.HasField("fence"):
+            fence = self.fence(data, caller, request.session_id)
+            if fence is not None:
+                request.fence.CopyFrom(fence)
+
+    def fence(self, data: st.DataObject, caller: Caller, session_id: str, *, must: bool = False) -> Fence | None:
+        """Mostly the active run's; now and then an old one's, another session's, a wrong one, or none."""
+        state = self.state(caller, session_id)
+        runs = list(state.runs) if state else []
+        kind = data.draw(st.integers(0, 19))
+        if caller.role == "user" and kind < 18 and not must:
+            return None
+        if kind == 7:
+            runs += [run for line in self._model.sessions.values() for run in line.states[-1].runs]
+            token = data.draw(st.integers(1, 3))
+            return Fence(run_id=data.draw(st.sampled_from([run.run_id for run in runs] or ["x"])), fencing_token=token)
+        if runs and kind in {3, 11, 15}:
+            run = data.draw(st.sampled_from(runs))
+            return Fence(run_id=run.run_id, fencing_token=run.fencing_token)
+        if state is None or state.active is None or (kind in {2, 5, 8, 13, 17} and not must):
+            return None
+        return Fence(run_id=state.active.run_id, fencing_token=state.active.fencing_token)
+
+    def run_id(self, data: st.DataObject, caller: Caller, session_id: str) -> str:
+        """Mostly the active run; now and then an earlier one, or none that there is."""
+        state = self.state(caller, session_id)
+        if state is None or not state.runs or self.one_in(12, data):
+            return "nobody's"
+        if state.active is not None and not self.one_in(5, data):
+            return state.active.run_id
+        return data.draw(st.sampled_from([run.run_id for run in state.runs]))
 
     def target(self, data: st.DataObject, caller: Caller, session_id: str, request: Any) -> None:
         """A call of the session, mostly an open one, by either id; now and then another session's or none."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from lockstitch.v1 import message_pb2 as m
 from lockstitch.v1 import tool_call_pb2 as t
+from lockstitch.v1.run_pb2 import RUN_STATUS_CANCELLED, RUN_STATUS_FAILED, RUN_STATUS_SUCCEEDED, RunEnd
 from lockstitch.v1.working_memory_pb2 import MemoryChange, MemoryKeys, MemorySet, WorkingMemory
 
 CALL_IDS = ("c0", "c1", "search:0")
@@ -155,6 +156,14 @@ memory_changes = st.one_of(
 
 open_statuses = st.sampled_from(
     (t.TOOL_CALL_STATUS_PENDING, t.TOOL_CALL_STATUS_RUNNING, t.TOOL_CALL_STATUS_AWAITING_APPROVAL)
+)
+run_ends = st.one_of(
+    st.just(RunEnd(status=RUN_STATUS_SUCCEEDED)),
+    st.builds(
+        RunEnd,
+        status=st.sampled_from((RUN_STATUS_FAILED, RUN_STATUS_CANCELLED)),
+        error=st.sampled_from(("", "no disk — ü")),
+    ),
 )
 approvals = st.builds(t.Approval, granted=st.booleans(), note=st.sampled_from(("", "why not")))
 

@@ -7,12 +7,13 @@ from typing import Any
 from google.protobuf.message import Message
 
 from factories import ASSISTANT, RUNNING, answered, called, fresh, keyed, patched, replaced, said
-from lockstitch.v1 import run_service_pb2, session_service_pb2
+from lockstitch.v1 import checkpoint_service_pb2, run_service_pb2, session_service_pb2
 from lockstitch.v1.run_pb2 import RUN_STATUS_FAILED, RUN_STATUS_SUCCEEDED
 from support.rpc import Rpc
 
 pb: Any = session_service_pb2
 runs_pb: Any = run_service_pb2
+checkpoints_pb: Any = checkpoint_service_pb2
 """Requests are written as nested dictionaries here, which the stubs take and their types do not say."""
 RUN = {"run_id": "run-1", "fencing_token": 1}
 """The fence of the run that `ready_for` starts for UNDER_RUN."""
@@ -49,6 +50,14 @@ class Change:
 
 
 _MESSAGES = [said("one", message_id="m-1"), called("c5"), said("two", role=ASSISTANT)]
+_CHECKPOINT = {
+    "checkpoint_id": "1",
+    "namespace": "n",
+    "data": b"x",
+    "metadata_json": '{"a": 1}',
+    "values": [{"channel": "c", "version": "1", "data": b"v"}],
+    "writes": [{"task_id": "t", "channel": "c", "data": b"w"}],
+}
 CREATES = {
     "CreateSession, own id": Change(
         pb.CreateSessionRequest(
@@ -62,6 +71,10 @@ CREATES = {
     "Append, create_if_missing": Change(
         pb.AppendRequest(messages=_MESSAGES, create_if_missing={"user_id": "u1"}), {"messages": [said("another")]}
     ),
+    "PutCheckpoint, create_if_missing": Change(
+        checkpoints_pb.PutCheckpointRequest(checkpoint=_CHECKPOINT, create_if_missing={"user_id": "u1"}),
+        {"checkpoint": {"checkpoint_id": "2"}},
+    ),
 }
 RESTORE = {"RestoreSession": Change(pb.RestoreSessionRequest(ttl={"seconds": 3600}), {"ttl": {"seconds": 60}})}
 UNDELETE = {"UndeleteSession": Change(pb.UndeleteSessionRequest(), {})}
@@ -71,6 +84,9 @@ ENDS = {
 }
 """What takes a session out of use, and is not refused for a state but its own."""
 UNDER_RUN = {
+    "PutCheckpoint, under a run": Change(
+        checkpoints_pb.PutCheckpointRequest(fence=RUN, checkpoint=_CHECKPOINT), {"checkpoint": {"checkpoint_id": "2"}}
+    ),
     "FinishRun": Change(
         runs_pb.FinishRunRequest(fence=RUN, status=RUN_STATUS_FAILED, error="no luck"), {"error": "no\nluck"}
     ),
@@ -153,6 +169,9 @@ FREE_UPDATES = {
     ),
     "UpdateMessage": Change(
         pb.UpdateMessageRequest(message_id="first", message=said("redacted")), {"message": said("another")}
+    ),
+    "PutCheckpoint": Change(
+        checkpoints_pb.PutCheckpointRequest(checkpoint=_CHECKPOINT), {"checkpoint": {"checkpoint_id": "2"}}
     ),
     "StartRun": Change(
         runs_pb.StartRunRequest(run_id="run-1", worker="w", lease={"seconds": 60}, labels={"a": "1", "b": "2"}),

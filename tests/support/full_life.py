@@ -41,6 +41,20 @@ def marked(marker: str) -> Message:
     )
 
 
+def checkpoint(checkpoint_id: str, marker: str) -> dict[str, Any]:
+    """Make a checkpoint that says the marker in all its parts."""
+    said_so = marker.encode()
+    return {
+        "checkpoint_id": checkpoint_id,
+        "namespace": marker,
+        "format": marker,
+        "data": said_so,
+        "metadata_json": f'{{"{marker}":1}}',
+        "values": [{"channel": marker, "version": "1", "data": said_so}],
+        "writes": [{"task_id": marker, "channel": marker, "data": said_so}],
+    }
+
+
 async def lived(engine: Rpc, database: Database, tenant: str, marker: str, **fields: Any) -> Life:
     """Make a session and live its life: runs, parallel calls, memory, removals, a draft; at its end a run is active."""
     made = await engine.CreateSession(
@@ -64,12 +78,14 @@ async def lived(engine: Rpc, database: Database, tenant: str, marker: str, **fie
     await engine.UpdateMemory(**on, change=patched(f'{{"goal":"{marker}2","{marker}":["{marker}"]}}'))
     await engine.UpdateMemory(**on, run_id=run.run_id, change=patched(f'{{"goal":"{marker}"}}'))
     await engine.UpdateMemory(**on, run_id=run.run_id, change=patched(f'{{"goal":"{marker}3"}}'))
+    for number in range(2):
+        await engine.PutCheckpoint(**on, fence=fence, checkpoint=checkpoint(f"{number}", marker))
     await engine.FinishRun(**on, fence=fence, status=3, error=f"because {marker}")
     await engine.UpdateSession(session=on | {"title": f"{marker} again"}, update_mask={"paths": ["title"]})
     await engine.RemoveMessages(**on, last=1)
     again = await started(engine, life.session_id, lease={"seconds": 600})
     await drafted(database, tenant, life.session_id, f"half a {marker}", run_id=again.run_id, fencing_token=2)
-    for method in ("ListMessages", "ListCommits", "ListToolCalls", "ListRuns", "ListMemoryVersions"):
+    for method in ("ListMessages", "ListCommits", "ListToolCalls", "ListRuns", "ListMemoryVersions", "ListCheckpoints"):
         page = await getattr(engine, method)(**on, page_size=1)
         assert page.next_page_token, method
         life.tokens[method] = page.next_page_token

@@ -1,6 +1,8 @@
 """Drives real servers and the model together: every answer must be the model's."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from difflib import unified_diff
 from itertools import cycle
 from typing import Any
 
@@ -9,11 +11,13 @@ from google.protobuf.message import Message as Proto
 from google.protobuf.timestamp_pb2 import Timestamp
 from google.rpc import error_details_pb2, status_pb2
 
+from lockstitch.v1 import admin_service_pb2, run_service_pb2
 from lockstitch.v1 import session_service_pb2 as pb
-from lockstitch.v1.session_pb2 import Session
-from lockstitch.v1.session_service_pb2_grpc import SessionServiceStub
+from lockstitch.v1.commit_pb2 import Commit
+from lockstitch.v1.session_pb2 import SESSION_STATUS_DELETED, Session
 from lockstitch_server.server_process import ServerProcess
 from model import Caller, Given, Refused
+from model.drafts import Steps
 from model.store import Store
 
 CALL_SECONDS_MAX = 20.0
@@ -23,19 +27,27 @@ CODES = {
     "PAGE_TOKEN_INVALID": "INVALID_ARGUMENT",
     "ROLE_NOT_ALLOWED": "PERMISSION_DENIED",
     "SESSION_NOT_FOUND": "NOT_FOUND",
+    "RUN_NOT_FOUND": "NOT_FOUND",
     "TOOL_CALL_NOT_FOUND": "NOT_FOUND",
     "SESSION_EXISTS": "ALREADY_EXISTS",
     "MESSAGE_ID_EXISTS": "ALREADY_EXISTS",
     "VERSION_CONFLICT": "ABORTED",
     "SESSION_CLOSED": "FAILED_PRECONDITION",
     "SESSION_EXPIRED": "FAILED_PRECONDITION",
+    "SESSION_DELETED": "FAILED_PRECONDITION",
+    "RUN_ACTIVE": "FAILED_PRECONDITION",
+    "RUN_FENCED": "FAILED_PRECONDITION",
+    "RUN_ENDED": "FAILED_PRECONDITION",
     "TOOL_CALL_ENDED": "FAILED_PRECONDITION",
     "TOOL_CALL_STATUS": "FAILED_PRECONDITION",
     "TOOL_CALL_AMBIGUOUS": "FAILED_PRECONDITION",
     "REQUEST_ID_REUSED": "FAILED_PRECONDITION",
+    "CURSOR_AHEAD": "OUT_OF_RANGE",
 }
 Answer = Any
-Servers = Sequence[tuple[ServerProcess, SessionServiceStub]]
+Servers = Sequence[tuple[ServerProcess, Any]]
+"""Each with its methods, of all services, by name."""
+
 Error = tuple[str, str, dict[str, str]]
 """Code, reason, metadata."""
 
@@ -49,18 +61,30 @@ class Lockstep:
         self.model = Store()
         self.store_epoch = ""
         self.aged: set[str] = set()
+        self.reached: Counter[str] = Counter()
 
-    def ask(self, caller: Caller, request: Any) -> Answer | Error:
-        """Call the next server; gives its answer, or its error."""
-        server, stub = next(self._servers)
+    def next_server(self, caller: Caller) -> tuple[Any, dict[str, Any]]:
+        """Give the methods of the next server, and what every call carries."""
+        server, methods = next(self._servers)
+        return methods, {"metadata": self.headers(server, caller), "timeout": CALL_SECONDS_MAX}
+
+    def headers(self, server: ServerProcess, caller: Caller) -> tuple[tuple[str, str], ...]:
         if caller not in self._tokens:
             self._tokens[caller] = server.token(tenant=caller.tenant, user=caller.subject, role=caller.role)
-        method: Callable[..., Any] = getattr(stub, type(request).__name__.removesuffix("Request"))
-        headers = (("authorization", f"Bearer {self._tokens[caller]}"),)
+        return (("authorization", f"Bearer {self._tokens[caller]}"),)
+
+    def call(self, caller: Caller, send: Callable[[Any, dict[str, Any]], Answer]) -> Answer | Error:
+        """Call the next server; gives its answer, or its error."""
+        methods, each = self.next_server(caller)
         try:
-            return method(request, metadata=headers, timeout=CALL_SECONDS_MAX)
+            return send(methods, each)
         except grpc.RpcError as error:
             return error_of(error)
+
+    def ask(self, caller: Caller, request: Any) -> Answer | Error:
+        """Send a request to the method that its type is named after."""
+        name = type(request).__name__.removesuffix("Request")
+        return self.call(caller, lambda methods, each: getattr(methods, name)(request, **each))
 
     def read(self, caller: Caller, request: Any) -> Answer:
         """Ask for what must be there."""
@@ -71,26 +95,98 @@ class Lockstep:
     def change(self, caller: Caller, request: Any, *, malformed: bool = False) -> Answer | Error:
         """Make a change; the answer or the error must be the model's, field for field."""
         real = self.ask(caller, request)
-        receipt = getattr(real, "receipt", None)
-        self.store_epoch = self.store_epoch or getattr(receipt, "store_epoch", "")
-        given = Given(
-            now=getattr(receipt, "commit_time", Timestamp()),
-            session_id=real.session.session_id if isinstance(real, pb.CreateSessionResponse) else "",
-            message_ids=tuple(getattr(receipt, "message_ids", ())),
-            tool_call_ids=tuple(getattr(receipt, "tool_call_ids", ())),
-            store_epoch=self.store_epoch,
+        self.follow(caller, request, real, lambda given: self.model.change(caller, request, given, malformed=malformed))
+        return real
+
+    def purge(self, caller: Caller, request: admin_service_pb2.PurgeSessionRequest) -> None:
+        real = self.ask(caller, request)
+        self.follow(caller, request, real, lambda given: self.model.purge(caller, request, given))
+
+    def draft(self, caller: Caller, steps: Steps, real: Answer | Error, *, finished: bool) -> None:
+        """Hold against the model what came of a draft's steps, be it no answer since they broke off."""
+        shown = "\n".join(str(step) for step in steps)
+        self.follow(
+            caller, steps[0], real, lambda given: self.model.draft(caller, steps, given, finished=finished), shown
         )
+
+    def follow(
+        self, caller: Caller, request: Any, real: Answer | Error, model: Callable[[Given], Any], shown: object = ""
+    ) -> None:
+        """Let the model do what a server did, and compare."""
+        real = self.first_answer(caller, request, real)
+        name = type(request).__name__.removesuffix("Request")
         try:
-            expected = self.model.change(caller, request, given, malformed=malformed)
+            expected = model(self._given(caller, request, real))
+            self.reached[f"{name} OK"] += 1
         except Refused as refused:
             expected = (CODES[refused.reason], refused.reason, refused.metadata)
-        self.same(real, expected, f"{caller} {type(request).__name__} {request}")
+            self.reached[f"{name} {refused.reason}"] += 1
+            self.reached[refused.reason] += 1
+        self.same(real, expected, f"{caller} {name} {shown or request}")
+
+    def first_answer(self, caller: Caller, request: Any, real: Answer | Error) -> Answer | Error:  # noqa: ARG002
+        """The answer that a caller got who was not answered at first."""
         return real
+
+    def sweep(self, tenant: str, session_id: str, *, loses_drafts: bool, loses_run: bool) -> None:
+        """Let the model do what the sweeper did; its commits are read from the log."""
+        timeline = self.model.sessions[tenant, session_id]
+        version = timeline.states[-1].head.version
+        answer = self.ask(
+            Caller(tenant, "admin", "admin"), pb.ListCommitsRequest(session_id=session_id, after_version=version)
+        )
+        made = answer.commits if isinstance(answer, pb.ListCommitsResponse) else []
+        given = Given(now=Timestamp(), servers=made)
+        timeline.sweep(given, loses_drafts=loses_drafts, loses_run=loses_run)
+        self.reached["swept"] += len(made)
+        assert timeline.states[-1].head.version == version + len(made), (timeline.states[-1], made)
+
+    def _given(self, caller: Caller, request: Any, real: Answer | Error) -> Given:
+        receipt = getattr(real, "receipt", None)
+        self.store_epoch = self.store_epoch or getattr(receipt, "store_epoch", "")
+        run = (
+            real.run if isinstance(real, run_service_pb2.StartRunResponse | run_service_pb2.RenewRunResponse) else None
+        )
+        given = Given(
+            now=getattr(receipt, "commit_time", getattr(real, "purge_time", Timestamp())),
+            session_id=real.session.session_id if isinstance(real, pb.CreateSessionResponse) else "",
+            run_id=run.run_id if run else "",
+            message_ids=tuple(getattr(receipt, "message_ids", ())),
+            tool_call_ids=tuple(getattr(receipt, "tool_call_ids", ())),
+            lease=run.lease_expire_time if run else Timestamp(),
+            store_epoch=self.store_epoch,
+        )
+        timeline = self.model.sessions.get((caller.tenant, request.session_id))
+        if timeline is None:
+            return given
+        if isinstance(request, pb.StreamDraftRequest):
+            given = given._replace(activity=self._whole(caller, request.session_id, 0).session.last_activity_time)
+        version = timeline.states[-1].head.version
+        if receipt and receipt.version > version + 1:
+            given = given._replace(servers=self._lost(caller, request.session_id, version, receipt.version))
+        return given
+
+    def _whole(self, caller: Caller, session_id: str, recent: int) -> pb.GetSessionResponse:
+        admin, asked = Caller(caller.tenant, "admin", "admin"), pb.GetSessionRequest(session_id=session_id)
+        asked.show_deleted, asked.recent_messages = True, recent
+        answer = self.ask(admin, asked)
+        return answer if isinstance(answer, pb.GetSessionResponse) else pb.GetSessionResponse()
+
+    def _lost(self, caller: Caller, session_id: str, after: int, before: int) -> list[Commit]:
+        """What stored the drafts that a change lost: one message each; of a deleted session the log tells nobody."""
+        messages = self._whole(caller, session_id, before - after).messages
+        return [
+            Commit(version=message.version, commit_time=message.create_time, messages=[message])
+            for message in messages
+            if after < message.version < before
+        ]
 
     def same(self, real: object, expected: object, what: object) -> None:
         """Compare answers, and show both where they differ."""
         real, expected = self._ageless(real), self._ageless(expected)
-        assert real == expected, f"\n{what}\nthe server says:\n{real}\nthe model says:\n{expected}"
+        assert real == expected, f"\n{what}\n" + "\n".join(
+            unified_diff(str(real).splitlines(), str(expected).splitlines(), "the server", "the model", lineterm="")
+        )
 
     def _ageless(self, answer: Any) -> Any:
         """An aged session's expire_time was set behind the server's back: only that it has one is compared."""
@@ -103,12 +199,12 @@ class Lockstep:
         return answer
 
     def error_for(self, caller: Caller, session_id: str) -> Error | None:
-        """The error that a read of this session must give."""
+        """The error that a read of this session must give, which does not ask for deleted ones."""
         try:
-            self.model.find(caller, session_id)
-        except Refused as refused:
-            return CODES[refused.reason], refused.reason, {}
-        return None
+            is_deleted = self.model.find(caller, session_id).states[-1].head.status == SESSION_STATUS_DELETED
+        except Refused:
+            is_deleted = True
+        return ("NOT_FOUND", "SESSION_NOT_FOUND", {}) if is_deleted else None
 
 
 def error_of(error: grpc.RpcError) -> Error:

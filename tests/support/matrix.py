@@ -17,8 +17,10 @@ from support.callers import CALL_SECONDS_MAX
 from support.rpc import Refusal, taken_apart
 
 OWNER = "u1"
-CHILDREN = ("message_id", "tool_call_id", "call_id", "run_id", "fence")
+CHILDREN = ("message_id", "tool_call_id", "call_id", "run_id", "fence", "checkpoint_id", "target_session_id")
 """Fields that name a part of a session."""
+
+WRITE = {"task_id": "t", "channel": "c", "format": "f", "data": b"secret"}
 
 
 def _methods() -> Iterator[MethodDescriptor]:
@@ -79,6 +81,13 @@ RECIPES = {
     "FinishRun": Recipe("engine", state="in a run", fields={"status": RUN_STATUS_SUCCEEDED}, children=("fence",)),
     "GetRun": Recipe(state="in a run", children=("run_id",)),
     "ListRuns": Recipe(state="in a run", fields={"page_size": 1}),
+    "ForkSession": Recipe(),
+    "PutCheckpoint": Recipe("engine", fields={"checkpoint": {"checkpoint_id": "k9", "format": "f", "data": b"x"}}),
+    "PutCheckpointWrites": Recipe("engine", fields={"checkpoint_id": "k1", "writes": [WRITE]}),
+    "GetCheckpoint": Recipe("engine", children=("checkpoint_id",)),
+    "ListCheckpoints": Recipe("engine", fields={"page_size": 1}),
+    "CopyCheckpoints": Recipe("engine", children=("target_session_id",)),
+    "DeleteCheckpoints": Recipe("engine", fields={"all": True}),
     "GetServerInfo": Recipe("engine", names=""),
     "PurgeSession": Recipe("admin", state="deleted"),
     "EraseUser": Recipe("admin", names="user_id"),
@@ -112,6 +121,8 @@ NOWHERE = Place(
         "call_id": "never",
         "run_id": "run-unknown",
         "fence": {"run_id": "run-unknown", "fencing_token": 1},
+        "checkpoint_id": "k-unknown",
+        "target_session_id": "unknown-92",
     },
 )
 
@@ -202,6 +213,11 @@ async def prepare(rpc: str, engine: Asker, user_id: str = OWNER, *, agent: str =
         memory={"goal": "secret"},
     )
     await engine.call("UpdateMemory", session_id=session_id, change=patched('{"goal":"another secret"}'))
+    target, checkpoints = fresh("target"), [fresh("k") for _ in range(2)]
+    await engine.call("CreateSession", session_id=target, user_id=user_id, agent=agent)
+    for checkpoint_id in checkpoints:
+        checkpoint = {"checkpoint_id": checkpoint_id, "format": "f", "data": b"secret"}
+        await engine.call("PutCheckpoint", session_id=session_id, checkpoint=checkpoint)
     fence: dict[str, Any] = {}
     for _ in range(2):
         if fence:
@@ -220,5 +236,7 @@ async def prepare(rpc: str, engine: Asker, user_id: str = OWNER, *, agent: str =
         "call_id": call_id,
         "run_id": fence["run_id"],
         "fence": fence,
+        "checkpoint_id": checkpoints[0],
+        "target_session_id": target,
     }
     return Place(session_id, user_id, parts)

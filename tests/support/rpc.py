@@ -11,7 +11,14 @@ from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 from grpc import aio
 
-from lockstitch.v1 import admin_service_pb2, commit_pb2, error_reason_pb2, run_service_pb2, session_service_pb2
+from lockstitch.v1 import (
+    admin_service_pb2,
+    checkpoint_service_pb2,
+    commit_pb2,
+    error_reason_pb2,
+    run_service_pb2,
+    session_service_pb2,
+)
 from support.callers import Caller
 
 As: TypeAlias = "Callable[..., Rpc]"
@@ -20,7 +27,7 @@ DETAILS = "grpc-status-details-bin"
 DETAILS_BYTES_MAX = 4096
 ATTEMPTS = 5
 BUGS = {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}
-MODULES: tuple[Any, ...] = (session_service_pb2, run_service_pb2, admin_service_pb2)
+MODULES: tuple[Any, ...] = (session_service_pb2, run_service_pb2, checkpoint_service_pb2, admin_service_pb2)
 """The modules of every service's requests; no two services have a method of one name."""
 SERVICE_OF = {
     method.name: service.full_name

@@ -7,7 +7,7 @@ from support.matrix import CHILDREN, NOWHERE, Asker, Place, has, put, recipe, re
 from support.rpc import Refusal
 
 GARBAGE = "bm8gdG9rZW4"
-CHOSEN = {("StartRun", "run_id")}
+CHOSEN = {("StartRun", "run_id"), ("PutCheckpointWrites", "checkpoint_id")}
 """Parts that a caller names as it likes, in a session of its own."""
 LEFT_OUT = {"migrations", "store", "sweeps"}
 """Tables that the server's own work may touch."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 POLL_SECONDS = 0.01
 
@@ -12,6 +12,16 @@ async def until(condition: Callable[[], bool], what: str, seconds: float = 20) -
     try:
         async with asyncio.timeout(seconds):
             while not condition():
+                await asyncio.sleep(POLL_SECONDS)
+    except TimeoutError:
+        raise AssertionError(f"never came about: {what}") from None
+
+
+async def until_true(condition: Callable[[], Awaitable[object]], what: str, seconds: float = 20) -> None:
+    """Wait likewise, where the condition must be asked for."""
+    try:
+        async with asyncio.timeout(seconds):
+            while not await condition():
                 await asyncio.sleep(POLL_SECONDS)
     except TimeoutError:
         raise AssertionError(f"never came about: {what}") from None

@@ -8,9 +8,11 @@ from typing import Self, TypeVar
 
 from lockstitch.administration import Administration
 from lockstitch.changes import new_request_id
+from lockstitch.checkpoints import listed_checkpoints
 from lockstitch.connection import Endpoint, Tls
 from lockstitch.session import SessionHandle
 from lockstitch.transport import TokenSource, Transport
+from lockstitch.v1.checkpoint_pb2 import Checkpoint
 from lockstitch.v1.message_pb2 import Message
 from lockstitch.v1.session_pb2 import Session, SessionStatus
 from lockstitch.v1.session_service_pb2 import CreateSessionRequest, ListSessionsRequest
@@ -167,6 +169,7 @@ class Client(Administration):
         agent: str = "",
         statuses: Iterable[SessionStatus.ValueType] = (),
         labels: Mapping[str, str] | None = None,
+        forked_from: str = "",
         created_after: datetime | None = None,
         created_before: datetime | None = None,
         active_after: datetime | None = None,
@@ -182,6 +185,7 @@ class Client(Administration):
             agent: Only those of this app or agent.
             statuses: Only those in one of these; all where empty.
             labels: Only those that have all of these.
+            forked_from: Only forks of this session.
             created_after, created_before: Only those created from (inclusive) and before; with a time zone.
             active_after, active_before: Only those last used from (inclusive) and before; with a time zone.
             show_deleted: Deleted sessions too, until their ``purge_time``.
@@ -197,6 +201,7 @@ class Client(Administration):
                 agent=agent,
                 statuses=statuses,
                 labels=checked_labels(labels),
+                forked_from=forked_from,
                 created_after=timestamp(created_after, field="created_after"),
                 created_before=timestamp(created_before, field="created_before"),
                 active_after=timestamp(active_after, field="active_after"),
@@ -211,6 +216,36 @@ class Client(Administration):
             if not page.next_page_token:
                 return
             request.page_token = page.next_page_token
+
+    def checkpoints(
+        self,
+        *,
+        namespace: str | None = None,
+        run_id: str = "",
+        metadata: Mapping[str, object] | None = None,
+        before: str = "",
+        page_size: int = 0,
+        timeout: timedelta | None = None,
+    ) -> AsyncIterator[Checkpoint]:
+        """The checkpoints of all sessions, the greatest id first, each with all its writes. For engines and admins.
+
+        Args:
+            namespace, run_id, metadata, before, page_size: See :meth:`lockstitch.SessionHandle.checkpoints`.
+            timeout: Of each page; None is the client's.
+
+        Example:
+            ``sessions = {c.session_id async for c in client.checkpoints(run_id="run-7")}``
+        """
+        return listed_checkpoints(
+            self._transport,
+            session_id="",
+            namespace=namespace,
+            run_id=run_id,
+            metadata=metadata,
+            before=before,
+            page_size=page_size,
+            timeout=timeout,
+        )
 
     def run(self, awaitable: Awaitable[_T]) -> _T:
         """Waits for one of this client's calls, from code that is not async. Blocks the thread it is called in.

@@ -8,6 +8,7 @@ from typing import Self
 import grpc
 
 from lockstitch.v1.admin_service_pb2_grpc import AdminServiceStub
+from lockstitch.v1.checkpoint_service_pb2_grpc import CheckpointServiceStub
 from lockstitch.v1.run_service_pb2_grpc import RunServiceStub
 from lockstitch.v1.session_service_pb2_grpc import SessionServiceStub
 
@@ -68,6 +69,7 @@ class Connection:
             self.channel = grpc.aio.secure_channel(self._endpoint.target, credentials, options=options)
         self.sessions = SessionServiceStub(self.channel)
         self.runs = RunServiceStub(self.channel)
+        self.checkpoints = CheckpointServiceStub(self.channel)
         self.admin = AdminServiceStub(self.channel)
 
     async def close(self) -> None:

@@ -53,13 +53,15 @@ class Drafting:
             await self._until_done(self._send)
 
     async def finish(self, last: StreamDraftRequest | None) -> StreamDraftResponse:
-        """Sends what is left, with a last step if there is one, and has the draft committed."""
+        """Sends what is left, with what goes into the commit beside it, and has the draft committed."""
+        ending = StreamDraftRequest(last=True)
+        if last is not None:
+            ending.MergeFrom(last)
 
         async def finished(upload: _Upload) -> StreamDraftResponse:
             if self._sent < len(self._text):
                 await self._send(upload)
-            if last is not None:
-                await upload.write(last, within_seconds=self._seconds_left())
+            await upload.write(ending, within_seconds=self._seconds_left())
             return await upload.finish(within_seconds=self._seconds_left())
 
         async with self._one_at_a_time:

@@ -6,7 +6,7 @@
     ├── InvalidArgument      InvalidField · ExpectedVersionRequired · PageTokenInvalid · MessageTooLarge · BatchTooLarge
     ├── Unauthenticated      TokenMissing · TokenInvalid · TokenExpired
     ├── PermissionDenied     RoleNotAllowed
-    ├── NotFound             SessionNotFound · MessageNotFound · ToolCallNotFound · RunNotFound
+    ├── NotFound             SessionNotFound · MessageNotFound · CheckpointNotFound · ToolCallNotFound · RunNotFound
     ├── AlreadyExists        SessionExists · MessageIdExists
     ├── Conflict             VersionConflict
     ├── FailedPrecondition   SessionClosed · SessionExpired · SessionDeleted · RunActive · RunFenced · RunEnded
@@ -171,6 +171,10 @@ class MessageNotFound(NotFound):
     """There is no such message in this session."""
 
 
+class CheckpointNotFound(NotFound):
+    """There is no such checkpoint in this session and namespace."""
+
+
 class ToolCallNotFound(NotFound):
     """A result or change names a tool call that nobody made in this session."""
 
@@ -241,13 +245,15 @@ class SessionDeleted(FailedPrecondition):
     """The session is deleted: undelete it first."""
 
 
-class RunActive(FailedPrecondition):
-    """A run is active on the session: wait for its end, join it, interrupt it, or cancel it."""
-
+class _OfRun(FailedPrecondition):
     @property
     def run_id(self) -> str:
         """Which run."""
         return self.metadata.get("run_id", "")
+
+
+class RunActive(_OfRun):
+    """A run is active on the session: wait for its end, join it, interrupt it, or cancel it."""
 
     @property
     def lease_expire_time(self) -> datetime | None:
@@ -256,22 +262,12 @@ class RunActive(FailedPrecondition):
         return datetime.fromisoformat(told) if told else None
 
 
-class RunFenced(FailedPrecondition):
+class RunFenced(_OfRun):
     """The run is not its caller's any more: somebody took it over, interrupted it or ended it. Stop acting."""
 
-    @property
-    def run_id(self) -> str:
-        """Which run."""
-        return self.metadata.get("run_id", "")
 
-
-class RunEnded(FailedPrecondition):
+class RunEnded(_OfRun):
     """The run has ended."""
-
-    @property
-    def run_id(self) -> str:
-        """Which run."""
-        return self.metadata.get("run_id", "")
 
 
 class ToolCallEnded(FailedPrecondition):

@@ -30,6 +30,7 @@ CLASS_OF_REASON: Mapping[str, type[LockstitchError]] = MappingProxyType(
         "TOKEN_EXPIRED": errors.TokenExpired,
         "ROLE_NOT_ALLOWED": errors.RoleNotAllowed,
         "SESSION_NOT_FOUND": errors.SessionNotFound,
+        "CHECKPOINT_NOT_FOUND": errors.CheckpointNotFound,
         "TOOL_CALL_NOT_FOUND": errors.ToolCallNotFound,
         "MESSAGE_NOT_FOUND": errors.MessageNotFound,
         "RUN_NOT_FOUND": errors.RunNotFound,

@@ -9,6 +9,7 @@ from typing import Literal, TypeVar
 from google.protobuf.message import Message as AnyMessage
 
 from lockstitch.changes import new_request_id
+from lockstitch.checkpoint_changes import CheckpointChanges
 from lockstitch.connection import Connection
 from lockstitch.drafts import SessionDrafts
 from lockstitch.lease import Lease
@@ -51,7 +52,7 @@ def run_end(status: Outcome = "succeeded", *, error: str = "") -> RunEnd:
     return RunEnd(status=_STATUS_OF_OUTCOME[status], error=checked_text(error, field="error"))
 
 
-class RunHandle(SessionWrites, ToolCallChanges, MessageChanges, SessionDrafts):
+class RunHandle(SessionWrites, ToolCallChanges, MessageChanges, SessionDrafts, CheckpointChanges):
     """A run that is held here, made by :meth:`lockstitch.SessionHandle.run`.
 
     It changes and reads the session as :class:`lockstitch.SessionHandle` does, and what that has seen, this has seen
@@ -59,6 +60,9 @@ class RunHandle(SessionWrites, ToolCallChanges, MessageChanges, SessionDrafts):
     refused with :class:`lockstitch.RunFenced`, and nothing is stored. From the moment that this is known, everything
     that is awaited through the run raises it. The fence is a guard: values computed from old ones need no other.
     """
+
+    checkpoint = CheckpointChanges.put_checkpoint
+    """Puts a checkpoint: ``await run.checkpoint("0007", data=state)``. Whoever goes on finds it as the latest."""
 
     def __init__(self, transport: Transport, session_id: str, seen: Seen, lease: Lease, *, is_joined: bool) -> None:
         super().__init__(transport, session_id, seen)

@@ -1,7 +1,9 @@
 """The handle of one session: everything that can be done to it, over the client that gave it."""
 
+from lockstitch.checkpoints import SessionCheckpoints
 from lockstitch.drafts import SessionDrafts
 from lockstitch.following import SessionFollowing
+from lockstitch.forks import SessionForks
 from lockstitch.lifecycle import SessionLife
 from lockstitch.message_changes import MessageChanges
 from lockstitch.runs import SessionRuns
@@ -12,7 +14,15 @@ from lockstitch.writes import SessionWrites
 
 
 class SessionHandle(
-    SessionWrites, ToolCallChanges, MessageChanges, SessionDrafts, SessionLife, SessionRuns, SessionFollowing
+    SessionWrites,
+    ToolCallChanges,
+    MessageChanges,
+    SessionDrafts,
+    SessionCheckpoints,
+    SessionForks,
+    SessionLife,
+    SessionRuns,
+    SessionFollowing,
 ):
     """One session, as its client sees it. Made by ``client.create``, ``client.get`` and ``client.session``.
 

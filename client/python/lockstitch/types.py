@@ -4,6 +4,8 @@ Every field is described in its type stub and in ``protos/lockstitch/v1``.
 """
 
 from lockstitch.v1.admin_service_pb2 import Durability, GetServerInfoResponse, Limits
+from lockstitch.v1.checkpoint_pb2 import Checkpoint, CheckpointRef, CheckpointValue, CheckpointWrite
+from lockstitch.v1.checkpoint_service_pb2 import CopyCheckpointsResponse, DeleteCheckpointsResponse
 from lockstitch.v1.commit_pb2 import CallerRole, Commit, CommitReceipt, Principal, SeqRange
 from lockstitch.v1.error_reason_pb2 import ErrorReason
 from lockstitch.v1.message_pb2 import (
@@ -43,11 +45,17 @@ __all__ = [
     "Blob",
     "CallerRole",
     "CancelRunResponse",
+    "Checkpoint",
+    "CheckpointRef",
+    "CheckpointValue",
+    "CheckpointWrite",
     "CloseSessionResponse",
     "Commit",
     "CommitReceipt",
     "CompleteToolCallResponse",
+    "CopyCheckpointsResponse",
     "CreateIfMissing",
+    "DeleteCheckpointsResponse",
     "DeleteSessionResponse",
     "Draft",
     "Durability",

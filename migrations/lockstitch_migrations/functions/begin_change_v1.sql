@@ -77,7 +77,9 @@ $$;
 create function lockstitch.write_commit_v1(
     p_session lockstitch.sessions, p_now timestamptz, p_method smallint, p_request uuid, p_digest bytea, p_subject text,
     p_principal_role smallint, p_traceparent text, p_is_activity boolean, p_new_messages smallint, p_run_id text,
-    p_changed_run_id text, p_ended_run_id text, p_changed_calls bigint[]
+    p_changed_run_id text, p_ended_run_id text, p_changed_calls bigint[], p_checkpoint_namespaces text[] default null,
+    p_checkpoint_ids text[] default null, p_checkpoint_bytes bigint[] default null, p_checkpoints_deleted boolean default null,
+    p_checkpoint_count bigint default null
 ) returns lockstitch.sessions language plpgsql as $$
 begin
     p_session.version := p_session.version + 1;
@@ -89,12 +91,14 @@ begin
     insert into lockstitch.commits (
         session_key, version, request_hash, commit_time, last_seq, memory_version, last_activity_time, message_count,
         new_messages, new_tool_calls, method, principal_role, tenant_id, principal_subject, digest, traceparent,
-        changed_tool_calls, run_id, changed_run_id, ended_run_id
+        changed_tool_calls, run_id, changed_run_id, ended_run_id, checkpoint_count, checkpoints_deleted, checkpoint_namespaces,
+        checkpoint_ids, checkpoint_bytes
     ) values (
         p_session.session_key, p_session.version, p_request, p_now, p_session.last_seq, p_session.memory_version,
         case when not p_is_activity then p_session.last_activity_time end, p_session.message_count, p_new_messages, 0, p_method,
         p_principal_role, p_session.tenant_id, p_subject, p_digest, p_traceparent, p_changed_calls, p_run_id, p_changed_run_id,
-        p_ended_run_id
+        p_ended_run_id, coalesce(p_checkpoint_count, cardinality(p_checkpoint_ids)), p_checkpoints_deleted, p_checkpoint_namespaces,
+        p_checkpoint_ids, p_checkpoint_bytes
     );
     update lockstitch.sessions s set
         version = p_session.version,

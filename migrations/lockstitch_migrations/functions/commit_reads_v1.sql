@@ -7,7 +7,8 @@ create function lockstitch.list_commits_v1(
     c_version bigint, c_request_hash uuid, c_commit_time timestamptz, c_last_seq bigint, c_new_messages smallint,
     c_new_tool_calls smallint, c_method smallint, c_principal_role smallint, c_principal_subject text, c_traceparent text,
     c_memory_change bytea, c_changed_tool_calls bigint[], c_updated_seq bigint, c_removed_from bigint, c_removed_to bigint,
-    c_erased boolean, c_run_id text, c_changed_run_id text, c_ended_run_id text, c_memory_run_id text, fetched bigint
+    c_erased boolean, c_run_id text, c_changed_run_id text, c_ended_run_id text, c_memory_run_id text,
+    c_checkpoint_namespaces text[], c_checkpoint_ids text[], c_checkpoint_bytes bigint[], c_checkpoints_deleted boolean, fetched bigint
 ) language plpgsql stable set plan_cache_mode = force_custom_plan as $$
 declare
     v_version bigint;
@@ -23,11 +24,13 @@ begin
     return query
         select w.version, w.request_hash, w.commit_time, w.last_seq, w.new_messages, w.new_tool_calls, w.method, w.principal_role,
             w.principal_subject, w.traceparent, w.memory_change, w.changed_tool_calls, w.updated_seq, w.removed_from, w.removed_to,
-            w.erased, w.run_id, w.changed_run_id, w.ended_run_id, w.memory_run_id, w.fetched
+            w.erased, w.run_id, w.changed_run_id, w.ended_run_id, w.memory_run_id,
+            w.checkpoint_namespaces, w.checkpoint_ids, w.checkpoint_bytes, w.checkpoints_deleted, w.fetched
         from (
             select n.*, count(*) over () as fetched, row_number() over by_place as place,
                 sum(
-                    1024 + case when n.changed_run_id is null then 0 else 81920 end + coalesce(octet_length(n.memory_change), 0) + coalesce(b.bytes, 0) + coalesce(t.bytes, 0)
+                    1024 + case when n.changed_run_id is null then 0 else 81920 end
+                    + 1100 * coalesce(cardinality(n.checkpoint_ids), 0) + coalesce(octet_length(n.memory_change), 0) + coalesce(b.bytes, 0) + coalesce(t.bytes, 0)
                 ) over by_place as running
             from (
                 select c.*

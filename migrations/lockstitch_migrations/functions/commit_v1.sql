@@ -48,6 +48,7 @@ declare
     v_memory lockstitch.memory_plan_v1;
     v_memory_changed boolean := false;
     v_removed lockstitch.removal_v1;
+    v_erased_since bigint;
     v_memory_version bigint;
     v_memory_bytes integer;
 begin
@@ -355,14 +356,21 @@ begin
         );
     end if;
     if v_memory_changed then
-        perform lockstitch.write_memory_v1(
+        v_erased_since := lockstitch.write_memory_v1(
             p_tenant, p_session_key, coalesce(p_memory_run_id, ''), r_version, v_memory, p_erase
         );
         if p_memory_run_id <> '' then
+            -- No fork has any of it.
+            v_erased_since := null;
             update lockstitch.runs r set memory_version = r_version, memory_bytes = r.memory_bytes + v_memory.bytes_delta
             where r.session_key = p_session_key and r.tenant_id = p_tenant and r.run_id = p_memory_run_id;
             v_memory.bytes_delta := 0;
         end if;
+    end if;
+    v_erased_since := least(v_erased_since, v_removed.erased_since);
+    if v_erased_since is not null then
+        update lockstitch.commits c set erased_since = v_erased_since
+        where c.session_key = p_session_key and c.tenant_id = p_tenant and c.version = r_version;
     end if;
     if v_created then
         insert into lockstitch.session_details (

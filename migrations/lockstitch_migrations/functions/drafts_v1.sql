@@ -283,12 +283,14 @@ $$;
 
 -- Says that a session is in use, without a commit.
 create function lockstitch.touch_session_v1(p_tenant text, p_session_key uuid) returns void language plpgsql as $$
+declare
+    v_now timestamptz := clock_timestamp();
 begin
     perform set_config('app.tenant', p_tenant, true);
     update lockstitch.sessions s set
-        last_activity_time = clock_timestamp(),
-        activity_minute = lockstitch.minute_v1(clock_timestamp())
+        last_activity_time = v_now,
+        activity_minute = lockstitch.minute_v1(v_now)
     where s.session_key = p_session_key and s.tenant_id = p_tenant and s.status = 1
-        and not lockstitch.session_expired_v1(s, clock_timestamp());
+        and not lockstitch.session_expired_v1(s, v_now);
 end
 $$;

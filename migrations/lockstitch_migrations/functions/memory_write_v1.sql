@@ -63,10 +63,13 @@ $$;
 
 -- Carries a change of memory out: what goes moves to the history. An erasure then deletes every historic value of the keys that went
 -- with their names, and from the log every change since that may have said it, whether it changed the key or only repeated what it was: one that names
--- the key, might spell it otherwise (by an escape), or, since typed keys are told by a number, any at all.
+-- the key, might spell it otherwise (by an escape), or, since typed keys are told by a number, any at all. Gives the version with which the
+-- first of what was erased had come in.
 create function lockstitch.write_memory_v1(
     p_tenant text, p_session_key uuid, p_run_id text, p_version bigint, p_plan lockstitch.memory_plan_v1, p_erase boolean
-) returns void language plpgsql as $$
+) returns bigint language plpgsql as $$
+declare
+    v_since bigint;
 begin
     if p_plan.gone_keys is not null then
         with gone as (
@@ -95,21 +98,25 @@ begin
             where h.session_key = p_session_key and h.tenant_id = p_tenant and h.run_id = p_run_id and h.memory_key = r.memory_key
                 and h.version = r.version
             returning r.memory_key, h.version
+        ),
+        said as (
+            update lockstitch.commits c set memory_change = null, digest = '', erased = true
+            from (select e.memory_key, min(e.version) as version from erased e group by e.memory_key) as k
+            where c.session_key = p_session_key and c.tenant_id = p_tenant and c.version >= k.version and c.version < p_version
+                and c.memory_change is not null and coalesce(c.memory_run_id, '') = p_run_id
+                and (
+                    position(k.memory_key in c.memory_change) > 0
+                    or position('\x5c'::bytea in c.memory_change) > 0
+                    or k.memory_key in ('goal', 'plan', 'completed', 'errors', 'important_files', 'next_action')
+                )
         )
-        update lockstitch.commits c set memory_change = null, digest = '', erased = true
-        from (select e.memory_key, min(e.version) as version from erased e group by e.memory_key) as k
-        where c.session_key = p_session_key and c.tenant_id = p_tenant and c.version >= k.version and c.version < p_version
-            and c.memory_change is not null and coalesce(c.memory_run_id, '') = p_run_id
-            and (
-                position(k.memory_key in c.memory_change) > 0
-                or position('\x5c'::bytea in c.memory_change) > 0
-                or k.memory_key in ('goal', 'plan', 'completed', 'errors', 'important_files', 'next_action')
-            );
+        select min(e.version) into v_since from erased e;
     end if;
     if p_plan.new_keys is not null then
         insert into lockstitch.memory (session_key, version, tenant_id, run_id, memory_key, value)
         select p_session_key, p_version, p_tenant, p_run_id, c.memory_key, c.value
         from unnest(p_plan.new_keys, p_plan.new_values) as c (memory_key, value);
     end if;
+    return v_since;
 end
 $$;

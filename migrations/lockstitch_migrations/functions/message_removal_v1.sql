@@ -3,7 +3,8 @@ create type lockstitch.removal_v1 as (
     count integer,
     first_seq bigint,
     last_seq bigint,
-    changed_calls bigint[]
+    changed_calls bigint[],
+    erased_since bigint
 );
 
 -- Takes messages from the end, under the session row's lock, as part of the commit p_version: the newest p_last, or all from p_from
@@ -18,6 +19,7 @@ declare
     v_calls lockstitch.tool_calls[];
     v_call lockstitch.tool_calls%rowtype;
     v_former lockstitch.tool_calls_history%rowtype;
+    v_begun smallint;
 begin
     select array_agg(t.seq), min(t.seq), max(t.seq), count(*)
     into v_seqs, v_removed.first_seq, v_removed.last_seq, v_removed.count
@@ -78,10 +80,17 @@ begin
         order by h.version desc
         limit 1;
 
+        -- A fork has no history of calls that came with it ended: one that was begun before is not safe to run.
+        v_begun := 1;
+        if v_former.status is null and v_call.start_time is not null and v_call.requested_version = 1 then
+            select case when s.forked_from_key is null then 1 else 2 end into v_begun
+            from lockstitch.sessions s
+            where s.session_key = p_session_key and s.tenant_id = p_tenant;
+        end if;
         perform lockstitch.keep_tool_calls_v1(array[v_call], p_version);
         update lockstitch.tool_calls c set
             version = p_version,
-            status = coalesce(v_former.status, 1),
+            status = coalesce(v_former.status, v_begun),
             result_seq = null,
             ended_version = v_former.ended_version,
             end_time = v_former.end_time,
@@ -108,16 +117,19 @@ begin
     from gone g;
 
     if p_erase then
-        perform lockstitch.erase_messages_v1(p_tenant, p_session_key, v_seqs, true);
+        v_removed.erased_since := lockstitch.erase_messages_v1(p_tenant, p_session_key, v_seqs, true);
     end if;
     return v_removed;
 end
 $$;
 
 -- Deletes every historic copy of what messages held: their former bodies, what the ledger's history has of them, and the digests of
--- the requests that brought it. Where the messages are gone, so is all that the ledger's history has of calls that they made or ended.
+-- the requests that brought it. Where the messages are gone, so is all that the ledger's history has of calls that they made or ended. Gives
+-- the version with which the first of it had come in.
 create function lockstitch.erase_messages_v1(p_tenant text, p_session_key uuid, p_seqs bigint[], p_gone boolean)
-returns void language plpgsql as $$
+returns bigint language plpgsql as $$
+declare
+    v_since bigint;
 begin
     with bodies as (
         update lockstitch.messages_history h set body = '', event_time = null, erased = true
@@ -133,9 +145,13 @@ begin
         where h.session_key = p_session_key and h.tenant_id = p_tenant
             and (h.message_seq = any(p_seqs) or h.result_seq = any(p_seqs))
         returning h.version
+    ),
+    said as (
+        update lockstitch.commits c set digest = '', erased = true
+        from (select b.version from bodies b union select k.version from calls k where p_gone) as e
+        where c.session_key = p_session_key and c.tenant_id = p_tenant and c.version = e.version
     )
-    update lockstitch.commits c set digest = '', erased = true
-    from (select b.version from bodies b union select k.version from calls k where p_gone) as e
-    where c.session_key = p_session_key and c.tenant_id = p_tenant and c.version = e.version;
+    select min(b.version) into v_since from bodies b;
+    return v_since;
 end
 $$;

@@ -16,6 +16,7 @@ declare
     v_message lockstitch.messages%rowtype;
     v_calls lockstitch.tool_calls[];
     v_changed_calls bigint[];
+    v_erased_since bigint;
 begin
     select * into v_begun
     from lockstitch.begin_change_v1(p_tenant, p_session_key, p_session_id, p_owner, p_method, p_request, p_digest);
@@ -136,7 +137,9 @@ begin
     where s.session_key = p_session_key and s.tenant_id = p_tenant;
 
     if p_erase then
-        perform lockstitch.erase_messages_v1(p_tenant, p_session_key, array[v_message.seq], false);
+        v_erased_since := lockstitch.erase_messages_v1(p_tenant, p_session_key, array[v_message.seq], false);
+        update lockstitch.commits c set erased_since = v_erased_since
+        where c.session_key = p_session_key and c.tenant_id = p_tenant and c.version = r_version;
     end if;
 end
 $$;

@@ -4,6 +4,9 @@ returns void language plpgsql as $$
 begin
     insert into lockstitch.purged_sessions (session_key, request_hash, purge_time, tenant_id)
     values (p_session.session_key, p_request, p_now, p_session.tenant_id);
+    delete from lockstitch.checkpoint_writes t where t.session_key = p_session.session_key and t.tenant_id = p_session.tenant_id;
+    delete from lockstitch.checkpoint_values t where t.session_key = p_session.session_key and t.tenant_id = p_session.tenant_id;
+    delete from lockstitch.checkpoints t where t.session_key = p_session.session_key and t.tenant_id = p_session.tenant_id;
     -- Whoever adds to a draft holds its row and not the session's: from here on nobody does.
     delete from lockstitch.drafts t where t.session_key = p_session.session_key and t.tenant_id = p_session.tenant_id;
     delete from lockstitch.draft_steps t where t.session_key = p_session.session_key and t.tenant_id = p_session.tenant_id;

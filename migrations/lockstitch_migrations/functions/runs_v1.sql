@@ -109,6 +109,7 @@ begin
         where r.session_key = p_session_key and r.tenant_id = p_tenant and r.run_id = p_run_id
     ) then
         r_outcome := case when v_session.active_run_id = p_run_id then 'run_id_used' else 'run_ended' end;
+        r_run_id := p_run_id;
     end if;
     if r_outcome is not null then
         r_version := v_session.version;
@@ -146,7 +147,10 @@ begin
         v_session, r_commit_time, p_method, p_request, p_digest, p_subject, p_principal_role, p_traceparent, true, 0::smallint,
         null, p_run_id, v_ended, v_changed
     );
-    perform lockstitch.sweep_by_v1(p_tenant, p_session_key, r_commit_time + p_lease + p_sweep_grace);
+    -- A long lease may be renewed for a short time, which moves nothing here: it is looked at now and then.
+    perform lockstitch.sweep_by_v1(
+        p_tenant, p_session_key, r_commit_time + least(p_lease, p_sweep_grace) + p_sweep_grace
+    );
     r_outcome := 'committed';
     r_version := v_session.version;
     r_last_seq := v_session.last_seq;
@@ -230,40 +234,5 @@ begin
     r_outcome := 'committed';
     r_version := v_session.version;
     r_last_seq := v_session.last_seq;
-end
-$$;
-
--- Renews the lease of a session's run, by its token, and locks nothing else. Whoever took over has changed the token under that lock.
-create function lockstitch.renew_run_v1(
-    p_tenant text, p_session_key uuid, p_session_id text, p_owner text, p_run_id text, p_fencing_token bigint, p_lease interval,
-    out r_outcome text
-) language plpgsql as $$
-declare
-    v_session lockstitch.sessions%rowtype;
-    v_now timestamptz;
-begin
-    perform set_config('app.tenant', p_tenant, true);
-    select * into v_session from lockstitch.sessions s
-    where s.session_key = p_session_key and s.tenant_id = p_tenant and s.session_id = p_session_id
-        and (p_owner is null or s.user_id = p_owner);
-    v_now := clock_timestamp();
-    if not found or coalesce(v_session.purge_time <= v_now, false) then
-        r_outcome := 'session_not_found';
-        return;
-    end if;
-    if v_session.active_run_id = p_run_id and v_session.fencing_token = p_fencing_token then
-        -- A live lease would bring back to life what was idle without it.
-        if lockstitch.session_expired_v1(v_session, v_now) then
-            r_outcome := 'session_expired';
-            return;
-        end if;
-        update lockstitch.run_leases l set lease_expire_time = v_now + p_lease
-        where l.session_key = p_session_key and l.tenant_id = p_tenant and l.fencing_token = p_fencing_token;
-        if found then
-            r_outcome := 'renewed';
-            return;
-        end if;
-    end if;
-    r_outcome := lockstitch.fence_refusal_v1(p_tenant, p_session_key, p_run_id, p_fencing_token);
 end
 $$;

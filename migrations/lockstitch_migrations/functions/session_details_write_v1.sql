@@ -72,8 +72,15 @@ begin
                 )
             returning h.version
         )
-        update lockstitch.commits c set digest = '', erased = true
-        from erased e
+        update lockstitch.commits c set
+            digest = case when c.version = p_session.version then c.digest else '' end,
+            erased = c.version <> p_session.version,
+            erased_since = case when c.version = p_session.version then e.since else c.erased_since end
+        from (
+            select n.version, min(n.version) over () as since from erased n
+            union all
+            select p_session.version, min(n.version) from erased n
+        ) as e
         where c.session_key = p_session.session_key and c.tenant_id = p_session.tenant_id and c.version = e.version;
     end if;
     return p_session;

@@ -9,7 +9,7 @@ create function lockstitch.get_session_at_v1(
     out s_last_activity_time timestamptz, out s_status smallint, out s_close_time timestamptz, out s_close_reason text,
     out s_expire_time timestamptz, out s_idle_ttl interval, out s_title text, out s_label_keys text[],
     out s_label_values text[], out s_metadata bytea, out s_delete_time timestamptz, out s_purge_time timestamptz,
-    out s_active_run_id text,
+    out s_active_run_id text, out s_forked_from_id text, out s_forked_from_version bigint,
     out m_seqs bigint[], out m_versions bigint[], out m_roles smallint[], out m_ids text[], out m_call_ids text[],
     out m_create_times timestamptz[], out m_bytes integer[], out m_run_ids text[], out m_bodies bytea[], out m_erased boolean[],
     out memory_keys bytea[], out memory_values bytea[], out memory_erased boolean,
@@ -41,7 +41,7 @@ begin
     select a.* into s_session_id, s_user_id, s_agent, s_create_time, s_version, s_last_seq, s_memory_version, s_message_count,
         s_update_time, s_last_activity_time, s_status, s_close_time, s_close_reason, s_expire_time, s_idle_ttl, s_title,
         s_label_keys, s_label_values,
-        s_metadata, s_delete_time, s_purge_time, s_active_run_id
+        s_metadata, s_delete_time, s_purge_time, s_active_run_id, s_forked_from_id, s_forked_from_version
     from lockstitch.session_at_v1(p_tenant, p_session_key, p_version) as a;
 
     if p_messages > 0 then

@@ -7,7 +7,7 @@ create function lockstitch.session_at_v1(
     out s_last_activity_time timestamptz, out s_status smallint, out s_close_time timestamptz, out s_close_reason text,
     out s_expire_time timestamptz, out s_idle_ttl interval, out s_title text, out s_label_keys text[],
     out s_label_values text[], out s_metadata bytea, out s_delete_time timestamptz, out s_purge_time timestamptz,
-    out s_active_run_id text
+    out s_active_run_id text, out s_forked_from_id text, out s_forked_from_version bigint
 ) returns setof record language plpgsql volatile set plan_cache_mode = force_custom_plan as $$
 begin
     perform set_config('app.tenant', p_tenant, true);
@@ -22,7 +22,8 @@ begin
                 where r.session_key = p_session_key and r.tenant_id = p_tenant and r.started_version <= p_version
                 order by r.fencing_token desc
                 limit 1
-            )
+            ),
+            s.forked_from_id, s.forked_from_version
         from lockstitch.sessions s
         join lockstitch.commits c on c.session_key = s.session_key and c.tenant_id = p_tenant and c.version = p_version
         join lateral (
@@ -87,7 +88,7 @@ create function lockstitch.get_session_v1(
     out s_last_activity_time timestamptz, out s_status smallint, out s_close_time timestamptz, out s_close_reason text,
     out s_expire_time timestamptz, out s_idle_ttl interval, out s_title text, out s_label_keys text[],
     out s_label_values text[], out s_metadata bytea, out s_delete_time timestamptz, out s_purge_time timestamptz,
-    out s_active_run_id text,
+    out s_active_run_id text, out s_forked_from_id text, out s_forked_from_version bigint,
     out m_seqs bigint[], out m_versions bigint[], out m_roles smallint[], out m_ids text[], out m_call_ids text[],
     out m_create_times timestamptz[], out m_bytes integer[], out m_run_ids text[], out m_bodies bytea[],
     out memory_keys bytea[], out memory_values bytea[],
@@ -109,10 +110,12 @@ begin
     select s.session_id, s.user_id, s.agent, s.create_time, s.version, s.last_seq, s.memory_version, s.message_count,
         s.update_time, s.last_activity_time,
         lockstitch.session_status_v1(s, clock_timestamp()), d.close_time, d.close_reason, s.expire_time, s.idle_ttl, d.title,
-        d.label_keys, d.label_values, d.metadata, d.delete_time, d.purge_time, s.active_run_id
+        d.label_keys, d.label_values, d.metadata, d.delete_time, d.purge_time, s.active_run_id,
+        s.forked_from_id, s.forked_from_version
     into s_session_id, s_user_id, s_agent, s_create_time, s_version, s_last_seq, s_memory_version, s_message_count,
         s_update_time, s_last_activity_time, s_status, s_close_time, s_close_reason, s_expire_time, s_idle_ttl, s_title,
-        s_label_keys, s_label_values, s_metadata, s_delete_time, s_purge_time, s_active_run_id
+        s_label_keys, s_label_values, s_metadata, s_delete_time, s_purge_time, s_active_run_id, s_forked_from_id,
+        s_forked_from_version
     from lockstitch.sessions s
     join lockstitch.session_details d on d.session_key = s.session_key and d.tenant_id = p_tenant
     where s.session_key = p_session_key and s.tenant_id = p_tenant and s.session_id = p_session_id
@@ -248,13 +251,13 @@ create function lockstitch.list_sessions_v1(
     p_tenant text, p_user text, p_agent text, p_statuses smallint[], p_label_keys text[], p_label_values text[],
     p_created_after timestamptz, p_created_before timestamptz, p_active_after timestamptz, p_active_before timestamptz,
     p_cursor_minute integer, p_cursor_time timestamptz, p_cursor_id text, p_limit integer, p_scan_max integer, p_bytes_max bigint,
-    p_show_deleted boolean
+    p_show_deleted boolean, p_forked_from uuid
 ) returns table (
     s_session_id text, s_user_id text, s_agent text, s_create_time timestamptz, s_version bigint, s_last_seq bigint,
     s_memory_version bigint, s_message_count integer, s_update_time timestamptz, s_last_activity_time timestamptz,
     s_status smallint, s_close_time timestamptz, s_close_reason text, s_expire_time timestamptz, s_idle_ttl interval, s_title text,
     s_label_keys text[], s_label_values text[], s_metadata bytea, s_delete_time timestamptz, s_purge_time timestamptz,
-    s_active_run_id text, activity_minute integer,
+    s_active_run_id text, s_forked_from_id text, s_forked_from_version bigint, activity_minute integer,
     fetched bigint, stopped_minute integer, stopped_time timestamptz, stopped_id text
 ) language plpgsql stable
 set plan_cache_mode = force_custom_plan
@@ -298,7 +301,25 @@ begin
         end if;
     end if;
 
-    if v_rarest is not null then
+    if p_forked_from is not null then
+        -- Forks of one session are few, and lead the search whatever else is asked for.
+        v_rarest := 0;
+        v_labelled := array(
+            select s.session_key
+            from lockstitch.sessions s
+            where s.forked_from_key = p_forked_from and s.tenant_id = p_tenant
+                and not exists (
+                    select
+                    from unnest(p_label_keys, p_label_values) as l (label_key, label_value)
+                    where not exists (
+                        select
+                        from lockstitch.session_labels o
+                        where o.session_key = s.session_key and o.tenant_id = p_tenant
+                            and o.label_key = l.label_key and o.label_value = l.label_value
+                    )
+                )
+        );
+    elsif v_rarest is not null then
         v_labelled := array(
             select t.session_key
             from lockstitch.session_labels t
@@ -314,6 +335,8 @@ begin
                     )
                 )
         );
+    end if;
+    if v_rarest is not null then
         v_page := array(
             select f.session
             from unnest(v_labelled) as k (session_key)
@@ -384,7 +407,8 @@ begin
     return query
         select f.session_id, f.user_id, f.agent, f.create_time, f.version, f.last_seq, f.memory_version, f.message_count,
             f.update_time, f.last_activity_time, f.computed_status, f.close_time, f.close_reason, f.expire_time, f.idle_ttl,
-            f.title, f.label_keys, f.label_values, f.metadata, f.delete_time, f.purge_time, f.active_run_id, f.activity_minute, null::bigint, null::integer,
+            f.title, f.label_keys, f.label_values, f.metadata, f.delete_time, f.purge_time, f.active_run_id, f.forked_from_id,
+            f.forked_from_version, f.activity_minute, null::bigint, null::integer,
             null::timestamptz, null::text
         from (
             select p.ordinality, (p.s).*, d.close_time, d.close_reason, d.title, d.label_keys, d.label_values, d.metadata,

@@ -136,7 +136,8 @@ begin
             -- A run that holds its lease keeps it from being idle. The run may end before its lease does, which is activity.
             else least(v_lease, v_now + v_session.idle_ttl)
         end,
-        case when v_session.active_run_id is not null then v_lease + p_run_grace end,
+        -- Now and then meanwhile: a long lease may be renewed for a short time, which moves nothing here.
+        case when v_session.active_run_id is not null then least(v_lease, v_now + p_run_grace) + p_run_grace end,
         v_session.purge_time,
         (
             select min(lockstitch.draft_step_time_v1(d)) + p_draft_idle

@@ -28,7 +28,13 @@ Answer: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 Stream: TypeAlias = Callable[[Any, Context], AsyncGenerator[Any, None]]
 
 _OURS = "/lockstitch.v1."
-_TAKES_ITS_TIME = frozenset({"/lockstitch.v1.AdminService/PurgeSession", "/lockstitch.v1.AdminService/EraseUser"})
+_TAKES_ITS_TIME = frozenset(
+    {
+        "/lockstitch.v1.AdminService/PurgeSession",
+        "/lockstitch.v1.AdminService/EraseUser",
+        "/lockstitch.v1.SessionService/ForkSession",
+    }
+)
 """Calls that go on without a deadline where they came without one."""
 
 _BEARER = "bearer "

@@ -115,6 +115,7 @@ def list_sessions(request: pb.ListSessionsRequest, requests: Requests) -> tuple[
             checks.instant(request.active_before, "active_before") if request.HasField("active_before") else None
         ),
         show_deleted=request.show_deleted,
+        forked_from=requests.ref(request.forked_from, "forked_from").key if request.forked_from else None,
     )
     page = requests.page(request, request)
     if own is not None and user_id not in {"", own}:

@@ -1,7 +1,9 @@
 """What every request carries: whose session it is about, its identity as a change, its page."""
 
+import asyncio
+from collections.abc import Callable
 from hashlib import sha256
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 from google.protobuf.message import Message
 
@@ -28,12 +30,23 @@ _DIGEST_ALGORITHM = b"\x01"
 request_id, the expected_ fields and force, output-only fields cleared."""
 
 _NOT_IN_DIGEST = ("request_id", "expected_version", "expected_memory_version", "fence", "force")
+_OFFLOADED_BYTES = 256 * 1024
+Taken = TypeVar("Taken")
+Request = TypeVar("Request", bound=Message)
+
 _NOT_IN_TOKEN = ("page_size", "page_token")
 
 
 class _ListRequest(Protocol):
     page_size: int
     page_token: str
+
+
+async def taken(convert: Callable[[Request, "Requests"], Taken], request: Request, requests: "Requests") -> Taken:
+    """Convert a request; a large one in a thread, so that others need not wait for it."""
+    if request.ByteSize() > _OFFLOADED_BYTES:
+        return await asyncio.to_thread(convert, request, requests)
+    return convert(request, requests)
 
 
 class _FencedRequest(Protocol):
@@ -159,6 +172,17 @@ class Requests:
         page_size, page_token = fields.page_size, fields.page_token
         for name in _NOT_IN_TOKEN:
             request.ClearField(name)
+        return PageRequest(
+            page_size=checks.not_negative(page_size, "page_size"),
+            page_token=page_token,
+            bound_to=self._bound(request, *reach),
+        )
+
+    def part(self, request: Message, page_token: str, of: str) -> PageRequest:
+        """A part of an answer that is asked for by a token of its own, which is cleared from the request before."""
+        return PageRequest(page_size=0, page_token=page_token, bound_to=self._bound(request, of))
+
+    def _bound(self, request: Message, *reach: str | None) -> bytes:
         principal = self.principal
         bound = (
             request.DESCRIPTOR.name,
@@ -167,8 +191,4 @@ class Requests:
             *(part or "" for part in reach),
         )
         arguments = request.SerializeToString(deterministic=True)
-        return PageRequest(
-            page_size=checks.not_negative(page_size, "page_size"),
-            page_token=page_token,
-            bound_to=sha256("\0".join(bound).encode() + b"\0" + arguments).digest(),
-        )
+        return sha256("\0".join(bound).encode() + b"\0" + arguments).digest()

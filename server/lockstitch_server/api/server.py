@@ -12,12 +12,15 @@ from grpc_reflection.v1alpha import reflection
 from lockstitch.v1 import (
     admin_service_pb2,
     admin_service_pb2_grpc,
+    checkpoint_service_pb2,
+    checkpoint_service_pb2_grpc,
     run_service_pb2,
     run_service_pb2_grpc,
     session_service_pb2,
     session_service_pb2_grpc,
 )
 from lockstitch_server.api.admin_service import AdminServicer
+from lockstitch_server.api.checkpoint_service import CheckpointServicer
 from lockstitch_server.api.health_service import Health
 from lockstitch_server.api.interceptor import Interceptor
 from lockstitch_server.api.rates import Rates
@@ -35,6 +38,7 @@ from lockstitch_server.startup import StartupError
 _SERVICES = (
     session_service_pb2.DESCRIPTOR.services_by_name["SessionService"].full_name,
     run_service_pb2.DESCRIPTOR.services_by_name["RunService"].full_name,
+    checkpoint_service_pb2.DESCRIPTOR.services_by_name["CheckpointService"].full_name,
     admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"].full_name,
 )
 
@@ -75,6 +79,7 @@ async def serving(
     session_service_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(requests, services), server)
     admin = AdminServicer(requests, services.identity, services.epoch, durability, services.erasure)
     run_service_pb2_grpc.add_RunServiceServicer_to_server(RunServicer(requests, services), server)
+    checkpoint_service_pb2_grpc.add_CheckpointServiceServicer_to_server(CheckpointServicer(requests, services), server)
     admin_service_pb2_grpc.add_AdminServiceServicer_to_server(admin, server)
     health = Health(_SERVICES)
     health_pb2_grpc.add_HealthServicer_to_server(health, server)

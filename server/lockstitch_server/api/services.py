@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from lockstitch_server.model import StoreIdentity
 from lockstitch_server.service.append import Appends
+from lockstitch_server.service.checkpoints import Checkpoints
 from lockstitch_server.service.commits import Commits
 from lockstitch_server.service.context import Contexts
 from lockstitch_server.service.drafts import Drafts
@@ -29,6 +30,7 @@ class Services:
     tool_calls: ToolCalls
     messages: Messages
     runs: Runs
+    checkpoints: Checkpoints
     commits: Commits
     contexts: Contexts
     drafts: Drafts

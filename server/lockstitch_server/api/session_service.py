@@ -1,11 +1,8 @@
 """SessionService: each method converts, awaits once, converts."""
 
-import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
-from typing import Any, TypeVar, cast
-
-from google.protobuf.message import Message
+from typing import Any, cast
 
 from lockstitch.v1 import session_service_pb2 as pb
 from lockstitch.v1 import session_service_pb2_grpc, subscription_pb2, tool_call_pb2
@@ -18,22 +15,11 @@ from lockstitch_server.api.changes import sessions as session_changes
 from lockstitch_server.api.changes import tool_calls as tool_call_changes
 from lockstitch_server.api.convert import commits, memory, messages, sessions, tool_calls
 from lockstitch_server.api.interceptor import Context
-from lockstitch_server.api.requests import Requests
+from lockstitch_server.api.requests import Requests, taken
 from lockstitch_server.api.services import Services
 from lockstitch_server.errors import Draining
-from lockstitch_server.model import SessionAction, ToolCall
+from lockstitch_server.model import Receipt, SessionAction, ToolCall
 from lockstitch_server.service import budget
-
-_OFFLOADED_BYTES = 256 * 1024
-Taken = TypeVar("Taken")
-Request = TypeVar("Request", bound=Message)
-
-
-async def _taken(convert: Callable[[Request, Requests], Taken], request: Request, requests: Requests) -> Taken:
-    """Convert a request; a large one in a thread, so that others need not wait for it."""
-    if request.ByteSize() > _OFFLOADED_BYTES:
-        return await asyncio.to_thread(convert, request, requests)
-    return convert(request, requests)
 
 
 class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
@@ -48,9 +34,13 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
     def _epoch(self) -> str:
         return self._services.epoch.value
 
+    async def _forks(self, receipt: Receipt, *, erased: bool) -> tuple[str, ...]:
+        """The forks to name beside an erasure."""
+        return await self._services.sessions.forks_of_erasure(receipt) if erased else ()
+
     async def CreateSession(self, request: pb.CreateSessionRequest, context: Context) -> pb.CreateSessionResponse:
         """See the proto."""
-        change, new, content = await _taken(session_changes.create_session, request, self._requests)
+        change, new, content = await taken(session_changes.create_session, request, self._requests)
         session, receipt = await self._services.sessions.create(change, new, content)
         response = pb.CreateSessionResponse()
         sessions.fill(response.session, session)
@@ -83,7 +73,7 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
 
     async def Append(self, request: pb.AppendRequest, context: Context) -> pb.AppendResponse:
         """See the proto."""
-        change, content, create = await _taken(append_changes.append, request, self._requests)
+        change, content, create = await taken(append_changes.append, request, self._requests)
         receipt = await self._services.appends.append(change, content, create)
         response = pb.AppendResponse()
         sessions.fill_receipt(response.receipt, receipt, self._epoch)
@@ -91,9 +81,11 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
 
     async def UpdateMemory(self, request: pb.UpdateMemoryRequest, context: Context) -> pb.UpdateMemoryResponse:
         """See the proto."""
-        change, content = await _taken(memory_changes.update_memory, request, self._requests)
+        erase = request.erase_history
+        change, content = await taken(memory_changes.update_memory, request, self._requests)
         changed, receipt = await self._services.memories.update(change, content)
-        response = pb.UpdateMemoryResponse()
+        forks = await self._forks(receipt, erased=erase)
+        response = pb.UpdateMemoryResponse(forks=forks)
         memory.fill(response.memory, changed)
         sessions.fill_receipt(response.receipt, receipt, self._epoch)
         return response
@@ -128,7 +120,7 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
         self, request: pb.CompleteToolCallRequest, context: Context
     ) -> pb.CompleteToolCallResponse:
         """See the proto."""
-        change, content = await _taken(tool_call_changes.complete_tool_call, request, self._requests)
+        change, content = await taken(tool_call_changes.complete_tool_call, request, self._requests)
         tool_call, receipt = await self._services.tool_calls.change(change, content)
         response = pb.CompleteToolCallResponse()
         _fill_one(response.tool_call, tool_call)
@@ -154,9 +146,11 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
 
     async def RemoveMessages(self, request: pb.RemoveMessagesRequest, context: Context) -> pb.RemoveMessagesResponse:
         """See the proto."""
-        change, removal, content = await _taken(message_changes.remove_messages, request, self._requests)
+        erase = request.erase_history
+        change, removal, content = await taken(message_changes.remove_messages, request, self._requests)
         removed, receipt = await self._services.messages.remove(change, removal, content)
-        response = pb.RemoveMessagesResponse(removed_count=removed.count)
+        forks = await self._forks(receipt, erased=erase)
+        response = pb.RemoveMessagesResponse(removed_count=removed.count, forks=forks)
         for message in removed.messages:
             messages.fill(response.removed.add(), message)
         sessions.fill_receipt(response.receipt, receipt, self._epoch)
@@ -164,9 +158,11 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
 
     async def UpdateMessage(self, request: pb.UpdateMessageRequest, context: Context) -> pb.UpdateMessageResponse:
         """See the proto."""
-        change, update = await _taken(message_changes.update_message, request, self._requests)
+        erase = request.erase_history
+        change, update = await taken(message_changes.update_message, request, self._requests)
         message, receipt = await self._services.messages.update(change, update)
-        response = pb.UpdateMessageResponse()
+        forks = await self._forks(receipt, erased=erase)
+        response = pb.UpdateMessageResponse(forks=forks)
         messages.fill(response.message, message)
         sessions.fill_receipt(response.receipt, receipt, self._epoch)
         return response
@@ -201,9 +197,11 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
 
     async def UpdateSession(self, request: pb.UpdateSessionRequest, context: Context) -> pb.UpdateSessionResponse:
         """See the proto."""
+        erase = request.erase_history
         change, update, needs_guard = session_changes.update_session(request, self._requests)
         session, receipt = await self._services.sessions.update(change, update, needs_guard=needs_guard)
-        response = pb.UpdateSessionResponse()
+        forks = await self._forks(receipt, erased=erase)
+        response = pb.UpdateSessionResponse(forks=forks)
         sessions.fill(response.session, session)
         sessions.fill_receipt(response.receipt, receipt, self._epoch)
         return response
@@ -222,6 +220,14 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
         change, life = session_changes.restore_session(request, self._requests)
         session, receipt = await self._services.sessions.set_status(change, SessionAction.RESTORE, expiration=life)
         response = pb.RestoreSessionResponse()
+        sessions.fill(response.session, session)
+        sessions.fill_receipt(response.receipt, receipt, self._epoch)
+        return response
+
+    async def ForkSession(self, request: pb.ForkSessionRequest, context: Context) -> pb.ForkSessionResponse:
+        """See the proto."""
+        session, receipt = await self._services.sessions.fork(*session_changes.fork_session(request, self._requests))
+        response = pb.ForkSessionResponse()
         sessions.fill(response.session, session)
         sessions.fill_receipt(response.receipt, receipt, self._epoch)
         return response

@@ -26,6 +26,7 @@ class Claim(Enum):
     RESTORE_SESSION = ("restore sessions", _USER, _ENGINE, _ADMIN)
     DELETE_SESSION = ("delete sessions", _USER, _ENGINE, _ADMIN)
     UNDELETE_SESSION = ("undelete sessions", _USER, _ENGINE, _ADMIN)
+    FORK_SESSION = ("fork sessions", _USER, _ENGINE, _ADMIN)
     CANCEL_RUN = ("ask a run to end", _USER, _ENGINE, _ADMIN)
     ANSWER_APPROVAL = ("answer approvals", _USER, _ENGINE, _ADMIN)
 
@@ -41,6 +42,7 @@ class Claim(Enum):
     HOLD_RUN = ("hold runs", _ENGINE, _ADMIN)
     CANCEL_RUN_NOW = ("end a run at once", _ENGINE, _ADMIN)
     WRITE_DRAFT = ("write drafts", _ENGINE, _ADMIN)
+    USE_CHECKPOINTS = ("use checkpoints", _ENGINE, _ADMIN)
     FORCE = ("use force", _ENGINE, _ADMIN)
     READ_SERVER_INFO = ("ask about the server", _ENGINE, _ADMIN)
 

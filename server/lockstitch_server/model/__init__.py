@@ -3,6 +3,14 @@
 Numbers of enums are the proto's and the database's.
 """
 
+from lockstitch_server.model.checkpoints import (
+    Checkpoint,
+    CheckpointPlace,
+    CheckpointRef,
+    CheckpointValue,
+    CheckpointWrite,
+    NewCheckpoint,
+)
 from lockstitch_server.model.commits import Commit, Content
 from lockstitch_server.model.drafts import Draft, DraftPiece, DraftStep, DraftText, NewDraft, is_within_character
 from lockstitch_server.model.identity import (
@@ -22,6 +30,8 @@ from lockstitch_server.model.messages import Message, MessageRole, MessageUpdate
 from lockstitch_server.model.runs import NewRun, OnBusy, Run, RunEnd, RunStatus
 from lockstitch_server.model.sessions import (
     Expiration,
+    ForkedFrom,
+    NewFork,
     NewSession,
     Session,
     SessionAction,
@@ -33,6 +43,11 @@ from lockstitch_server.model.tool_calls import LedgerChange, LedgerOp, ToolCall,
 __all__ = [
     "CallerRole",
     "Change",
+    "Checkpoint",
+    "CheckpointPlace",
+    "CheckpointRef",
+    "CheckpointValue",
+    "CheckpointWrite",
     "Commit",
     "Content",
     "Draft",
@@ -42,6 +57,7 @@ __all__ = [
     "Durability",
     "Expiration",
     "Fence",
+    "ForkedFrom",
     "LedgerChange",
     "LedgerOp",
     "Memory",
@@ -52,7 +68,9 @@ __all__ = [
     "MessageRole",
     "MessageUpdate",
     "Method",
+    "NewCheckpoint",
     "NewDraft",
+    "NewFork",
     "NewMessage",
     "NewRun",
     "NewSession",

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from lockstitch_server.model.checkpoints import CheckpointRef
 from lockstitch_server.model.identity import Method, Principal
 from lockstitch_server.model.memory import MemoryPatch, MemoryWrite
 from lockstitch_server.model.messages import Message, NewMessage
@@ -46,6 +47,8 @@ class Commit:
     """The run that it ended for the one that it started."""
     memory_run_id: str
     """The run whose own memory it changed; empty for the session's."""
+    checkpoints: tuple[CheckpointRef, ...]
+    """Those that it put, copied or deleted; of very many the first."""
     removed: tuple[int, int] | None
     """The first and last seq of the messages that it removed."""
     erased: bool

@@ -51,6 +51,10 @@ class Method(IntEnum):
     CANCEL_RUN = 14
     FINISH_RUN = 15
     STREAM_DRAFT = 16
+    FORK_SESSION = 20
+    PUT_CHECKPOINT = 21
+    COPY_CHECKPOINTS = 22
+    DELETE_CHECKPOINTS = 23
     EXPIRE_SESSION = 17
     """The server's own, as the two that follow."""
     EXPIRE_RUN = 18

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import IntEnum
 
+from lockstitch_server.model.identity import SessionRef
+
 
 class SessionStatus(IntEnum):
     """Where a session stands; EXPIRED is computed, and stored when the sweeper comes by."""
@@ -58,6 +60,14 @@ class SessionUpdate:
 
 
 @dataclass(frozen=True, slots=True)
+class ForkedFrom:
+    """The session and version that a fork is a copy of."""
+
+    session_id: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """A session at one version."""
 
@@ -83,3 +93,14 @@ class Session:
     delete_time: datetime | None
     purge_time: datetime | None
     active_run_id: str
+    forked_from: ForkedFrom | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewFork:
+    """What a fork is made of, and what it is given."""
+
+    source: SessionRef
+    at_version: int | None
+    title: str
+    labels: dict[str, str]

@@ -104,16 +104,17 @@ def _units(view: SessionView) -> list[Unit]:
     """The messages as units, oldest first.
 
     A result stands behind its call, wherever it came in. One whose call is older than these messages, or that nobody
-    asked for, belongs to none of them and is left out.
+    asked for, belongs to none of them and is left out. So is what was erased: it has nothing for a model.
     """
     results: dict[int, list[tuple[int, Message]]] = defaultdict(list)
-    for message in view.messages:
+    stored = [message for message in view.messages if not message.erased]
+    for message in stored:
         place = view.result_places.get(message.seq)
         if message.role is MessageRole.TOOL and place is not None:
             results[place.message_seq].append((place.part_index, message))
     return [
         (message, *(result for _, result in sorted(results[message.seq], key=lambda entry: entry[0])))
-        for message in view.messages
+        for message in stored
         if message.role is not MessageRole.TOOL
     ]
 

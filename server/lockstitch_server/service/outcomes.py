@@ -10,6 +10,7 @@ from lockstitch_server.errors import (
     LockstitchError,
     MessageIdExists,
     MessageNotFound,
+    MessageTooLarge,
     RequestIdReused,
     RunActive,
     RunEnded,
@@ -66,13 +67,17 @@ def refusal(report: ChangeReport, change: Change, content: Content) -> Lockstitc
 
 def _session_exists(_: ChangeReport, change: Change, __: Content) -> LockstitchError:
     # A server-made id is a function of the request_id: to create with it and to meet other content is a reuse.
-    reused = change.method is Method.CREATE_SESSION and ids.is_server_session_id(change.session.session_id)
+    reused = change.method in {Method.CREATE_SESSION, Method.FORK_SESSION} and ids.is_server_session_id(
+        change.session.session_id
+    )
     return RequestIdReused() if reused else SessionExists()
 
 
 def _session_purged(_: ChangeReport, change: Change, __: Content) -> LockstitchError:
     # The id is taken, which is all that its creator is told; a late write or replay finds nothing.
-    late = change.method is not Method.CREATE_SESSION or ids.is_server_session_id(change.session.session_id)
+    late = change.method not in {Method.CREATE_SESSION, Method.FORK_SESSION} or ids.is_server_session_id(
+        change.session.session_id
+    )
     return SessionNotFound() if late else SessionExists()
 
 
@@ -170,6 +175,32 @@ def _session_full(report: ChangeReport, _: Change, __: Content) -> LockstitchErr
     )
 
 
+def _fork_ahead(report: ChangeReport, _: Change, __: Content) -> LockstitchError:
+    return CursorAhead(report.version, "at_version")
+
+
+def _fork_splits(report: ChangeReport, _: Change, __: Content) -> LockstitchError:
+    below, above = report.nearest
+    nearest = {"nearest_below": str(below)} if below else {}
+    nearest["nearest_above"] = str(above)
+    problem = f"would split a tool call from its result; the nearest that do not: {' and '.join(nearest.values())}"
+    return InvalidField("at_version", problem, nearest)
+
+
+def _checkpoint_value(problem: str) -> "Refusal":
+    return lambda report, _, __: InvalidField(f"checkpoint.values[{report.index - 1}].data", problem)
+
+
+def _checkpoint_too_large(report: ChangeReport, _: Change, __: Content) -> LockstitchError:
+    sentence = f"checkpoint is larger than {report.index} bytes with its values."
+    return MessageTooLarge(sentence, field="checkpoint", metadata={"limit_bytes": str(report.index)})
+
+
+def plain(outcome: str) -> LockstitchError:
+    """The error of a refusal that says all by its word."""
+    return _PLAIN[outcome]()
+
+
 Refusal = Callable[[ChangeReport, Change, Content], LockstitchError]
 
 
@@ -180,6 +211,14 @@ def _plain(error: type[LockstitchError]) -> Refusal:
 def _of_step(error: type[LockstitchError]) -> Refusal:
     return lambda report, _, content: error(field=content.ledger[report.index - 1].field)
 
+
+_PLAIN: dict[str, type[LockstitchError]] = {
+    "session_not_found": SessionNotFound,
+    "session_closed": SessionClosed,
+    "session_expired": SessionExpired,
+    "session_deleted": SessionDeleted,
+    "run_not_found": RunNotFound,
+}
 
 _REFUSALS: dict[str, Refusal] = {
     "session_not_found": _plain(SessionNotFound),
@@ -193,6 +232,19 @@ _REFUSALS: dict[str, Refusal] = {
     "run_fenced": _run_of(RunFenced),
     "run_ended": _run_of(RunEnded),
     "run_id_used": _run_id_used,
+    "fork_ahead": _fork_ahead,
+    "fork_splits": _fork_splits,
+    "parent_not_found": lambda _, __, ___: InvalidField("checkpoint.parent_id", "is no checkpoint of this namespace"),
+    "checkpoint_cycle": lambda _, __, ___: InvalidField("checkpoint.parent_id", "comes from this checkpoint itself"),
+    "value_not_found": _checkpoint_value("is left out, and no such version is stored"),
+    "value_changed": _checkpoint_value("is not what this version holds"),
+    "checkpoint_too_large": _checkpoint_too_large,
+    "copied_value_differs": lambda _, __, ___: InvalidField(
+        "target_session_id", "has a checkpoint with another value under the same version"
+    ),
+    "copied_cycle": lambda _, __, ___: InvalidField(
+        "target_session_id", "has checkpoints that would come from themselves"
+    ),
     "draft_lost": lambda _, __, ___: CursorAhead.of_draft(0),
     "session_full": _session_full,
     "request_id_reused": _plain(RequestIdReused),

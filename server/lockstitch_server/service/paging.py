@@ -15,6 +15,7 @@ Item = TypeVar("Item")
 First = TypeVar("First", int, str)
 Second = TypeVar("Second", int, str)
 Third = TypeVar("Third", int, str)
+Fourth = TypeVar("Fourth", int, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,10 @@ class Paging:
     def cursor(
         self, page: PageRequest, types: tuple[type[First], type[Second], type[Third]]
     ) -> tuple[First, Second, Third] | None: ...
+    @overload
+    def cursor(
+        self, page: PageRequest, types: tuple[type[First], type[Second], type[Third], type[Fourth]]
+    ) -> tuple[First, Second, Third, Fourth] | None: ...
     def cursor(self, page: PageRequest, types: tuple[type, ...]) -> tuple[object, ...] | None:
         """The cursor of the request's token, None on the first page; raises PageTokenInvalid."""
         if not page.page_token:

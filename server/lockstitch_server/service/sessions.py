@@ -10,6 +10,7 @@ from lockstitch_server.model import (
     Expiration,
     Memory,
     Message,
+    NewFork,
     NewSession,
     Receipt,
     Session,
@@ -61,6 +62,18 @@ class Sessions:
         if error is not None:
             raise error
         return _session(report), outcomes.receipt(report, change, content.messages)
+
+    async def fork(self, change: Change, fork: NewFork) -> tuple[Session, Receipt]:
+        """Make a session out of another one; gives it as of its first version."""
+        report = await self._writer.fork_session(change, fork)
+        error = outcomes.refusal(report, change, Content())
+        if error is not None:
+            raise error
+        return _session(report), outcomes.receipt(report, change)
+
+    async def forks_of_erasure(self, receipt: Receipt) -> tuple[str, ...]:
+        """Name the forks that an erasure does not reach."""
+        return await self._reader.forks_of_erasure(receipt.session, receipt.version)
 
     async def set_status(
         self, change: Change, action: SessionAction, *, close_reason: str = "", expiration: Expiration | None = None

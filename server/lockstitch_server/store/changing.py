@@ -1,5 +1,8 @@
 """What statements that change a session have in common: how they are run, what they begin with, what they answer."""
 
+from datetime import timedelta
+from functools import partial
+
 import asyncpg
 
 from lockstitch_server.errors import CommitOutcomeUnknown, DatabaseUnavailable, Overloaded
@@ -20,19 +23,20 @@ class Statements:
         self._pool = pool
         self._queries = queries.load()
 
-    async def one(self, query: str, *args: object) -> asyncpg.Record:
+    async def one(self, query: str, *args: object, time_max: timedelta | None = None) -> asyncpg.Record:
         """Run a change that answers with a row."""
-        return (await self.fetch(query, *args))[0]
+        return (await self.fetch(query, *args, time_max=time_max))[0]
 
-    async def fetch(self, query: str, *args: object) -> list[asyncpg.Record]:
-        """Run a change; where the connection breaks, ask again.
+    async def fetch(self, query: str, *args: object, time_max: timedelta | None = None) -> list[asyncpg.Record]:
+        """Run a change; where the connection breaks, ask again. `time_max` is for one that may take longer than others.
 
         Raises CommitOutcomeUnknown, DatabaseUnavailable, Overloaded.
         """
+        run = self._pool.fetch if time_max is None else partial(self._pool.fetch_long, time_max)
         may_be_made = False
         for _ in range(_ATTEMPTS):
             try:
-                return await self._pool.fetch(self._queries[query], *args)
+                return await run(self._queries[query], *args)
             except failures.ConnectionLost:
                 may_be_made = True
             except failures.TRY_AGAIN:

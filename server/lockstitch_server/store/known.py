@@ -40,6 +40,7 @@ def commit(change: Change, content: Content | None, report: ChangeReport) -> Com
         run=None,
         ended_run=None,
         memory_run_id="",
+        checkpoints=(),
         removed=None,
         erased=False,
     )

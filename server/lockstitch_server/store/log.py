@@ -1,9 +1,20 @@
 """Reads a session's log: its commits with what they carried."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from lockstitch_server.model import Commit, Message, Method, Principal, Run, Session, SessionKey, SessionRef, ToolCall
+from lockstitch_server.model import (
+    CheckpointRef,
+    Commit,
+    Message,
+    Method,
+    Principal,
+    Run,
+    Session,
+    SessionKey,
+    SessionRef,
+    ToolCall,
+)
 from lockstitch_server.store import rows
 from lockstitch_server.store.reading import Reading
 from lockstitch_server.store.results import CommitPage
@@ -81,6 +92,7 @@ class Log:
                     run=_run_at(runs, row["c_changed_run_id"], ref, row["c_version"]),
                     ended_run=_run_at(runs, row["c_ended_run_id"], ref, row["c_version"]),
                     memory_run_id=row["c_memory_run_id"] or "",
+                    checkpoints=tuple(_checkpoints(row)),
                     removed=(row["c_removed_from"], row["c_removed_to"]) if row["c_removed_from"] else None,
                     erased=row["c_erased"],
                 )
@@ -146,6 +158,13 @@ class Log:
             return {}
         found = await self._reading.fetch("runs_by_id", ref.tenant_id, ref.key, list(named))
         return {row["run_id"]: row for row in found}
+
+
+def _checkpoints(row: Row) -> Iterator[CheckpointRef]:
+    ids = row["c_checkpoint_ids"] or ()
+    sizes = row["c_checkpoint_bytes"] or (0,) * len(ids)
+    for namespace, checkpoint_id, size in zip(row["c_checkpoint_namespaces"] or (), ids, sizes, strict=True):
+        yield CheckpointRef(namespace, checkpoint_id, size, row["c_checkpoints_deleted"])
 
 
 def _run_at(runs: dict[str, Row], run_id: str | None, ref: SessionRef, version: int) -> Run | None:

@@ -49,8 +49,15 @@ class Pool:
 
     async def fetch(self, query: str, *args: object) -> list[asyncpg.Record]:
         """Run one statement; raises Overloaded or DatabaseUnavailable where it was not sent, else ConnectionLost."""
+        return await self._fetch(query, args, None)
+
+    async def fetch_long(self, time_max: timedelta, query: str, *args: object) -> list[asyncpg.Record]:
+        """Run one statement likewise, which may take so long."""
+        return await self._fetch(query, args, time_max)
+
+    async def _fetch(self, query: str, args: tuple[object, ...], time_max: timedelta | None) -> list[asyncpg.Record]:
         connection = await self._take()
-        task = asyncio.ensure_future(self._run(connection, query, args))
+        task = asyncio.ensure_future(self._run(connection, query, args, time_max))
         self._running.add(task)
         task.add_done_callback(self._finished)
         return await asyncio.shield(task)
@@ -79,9 +86,13 @@ class Pool:
             # Mark it as seen: whoever asked may have gone.
             task.exception()
 
-    async def _run(self, connection: asyncpg.Connection, query: str, args: tuple[object, ...]) -> list[asyncpg.Record]:
+    async def _run(
+        self, connection: asyncpg.Connection, query: str, args: tuple[object, ...], time_max: timedelta | None
+    ) -> list[asyncpg.Record]:
         try:
-            return await connection.fetch(query, *args)
+            if time_max is None:
+                return await connection.fetch(query, *args)
+            return await self._run_long(connection, query, args, time_max)
         except failures.LOST as error:
             connection.terminate()
             raise failures.ConnectionLost from error
@@ -92,6 +103,16 @@ class Pool:
             raise
         finally:
             self._give_back(connection)
+
+    async def _run_long(
+        self, connection: asyncpg.Connection, query: str, args: tuple[object, ...], time_max: timedelta
+    ) -> list[asyncpg.Record]:
+        await connection.execute(f"set statement_timeout = {_milliseconds(time_max)}")
+        try:
+            return await connection.fetch(query, *args, timeout=(time_max.total_seconds() + _SLACK_SECONDS))
+        finally:
+            if not connection.is_closed():
+                await connection.execute(f"set statement_timeout = {_milliseconds(self._statement_timeout)}")
 
     async def _take(self) -> asyncpg.Connection:
         while self._free:
@@ -151,7 +172,7 @@ class Pool:
                 server_settings={
                     "application_name": "lockstitch-server",
                     "role": self._role,
-                    "statement_timeout": str(int(self._statement_timeout.total_seconds() * 1000)),
+                    "statement_timeout": str(_milliseconds(self._statement_timeout)),
                     "timezone": "UTC",
                     "jit": "off",
                     # A plan made while the tables were empty is kept: it must not read them whole when they are full,
@@ -191,3 +212,7 @@ class Pool:
             if not waiter.done():
                 waiter.set_result(None)
                 return
+
+
+def _milliseconds(time: timedelta) -> int:
+    return int(time.total_seconds() * 1000)

@@ -8,6 +8,7 @@ from lockstitch_server.errors import RunNotFound
 from lockstitch_server.model import (
     Memory,
     MessageRole,
+    SessionKey,
     SessionRef,
     SessionStatus,
     StoreIdentity,
@@ -58,6 +59,7 @@ class SessionFilter:
     active_after: datetime | None
     active_before: datetime | None
     show_deleted: bool
+    forked_from: SessionKey | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,10 @@ class Reader:
         erased = row["m_erased"] or ()
         return replace(
             view,
-            messages=tuple(replace(message, erased=gone) for message, gone in zip(view.messages, erased, strict=True)),
+            messages=tuple(
+                replace(message, erased=gone or message.erased)
+                for message, gone in zip(view.messages, erased, strict=True)
+            ),
             memory=rows.memory_at(row, row["s_memory_version"]),
         )
 
@@ -200,6 +205,7 @@ class Reader:
             scan_max,
             bytes_max,
             shown.show_deleted,
+            shown.forked_from,
         )
         stopped_minute = head["stopped_minute"]
         return SessionPage(
@@ -281,6 +287,11 @@ class Reader:
                 current_version: int = row["r_version"]
                 return current_version
         return rows.memory_at(row, row["r_memory_version"])
+
+    async def forks_of_erasure(self, ref: SessionRef, version: int) -> tuple[str, ...]:
+        """Give the ids of forks that were made since what a commit erased had come in."""
+        (row,) = await self._reading.fetch("forks_of_erasure", ref.tenant_id, ref.key, version)
+        return tuple(row["forks"])
 
     async def memory_keys(self, ref: SessionRef, run_id: str, keys: Sequence[bytes]) -> dict[bytes, tuple[bytes, int]]:
         """Give (value, version) of each of these keys that a session's or a run's memory has."""

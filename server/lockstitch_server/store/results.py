@@ -33,6 +33,10 @@ class ChangeReport:
     active_run_id: str = ""
     """The run that is in the way."""
     lease_expire_time: datetime | None = None
+    count: int = 0
+    """How many checkpoints the change is about."""
+    nearest: tuple[int, int] = (0, 0)
+    """The nearest versions below and above that can be forked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from lockstitch_server import ids
 from lockstitch_server.model import (
     CallerRole,
+    ForkedFrom,
     Memory,
     Message,
     MessageRole,
@@ -56,6 +57,11 @@ def session(row: Row, tenant_id: str) -> Session:
         delete_time=row["s_delete_time"],
         purge_time=_last_instant(row["s_purge_time"]),
         active_run_id=row["s_active_run_id"] or "",
+        forked_from=(
+            None
+            if row["s_forked_from_id"] is None
+            else ForkedFrom(row["s_forked_from_id"], row["s_forked_from_version"])
+        ),
     )
 
 
@@ -98,7 +104,7 @@ def memory_at(row: Row, version: int) -> Memory:
 
 
 def message(row: Row, key: SessionKey) -> Message:
-    """A message from the columns that begin with m_."""
+    """A message from the columns that begin with m_. One without a body was erased: in a fork it keeps its place."""
     return Message(
         seq=row["m_seq"],
         version=row["m_version"],
@@ -110,7 +116,7 @@ def message(row: Row, key: SessionKey) -> Message:
         body_bytes=row["m_bytes"],
         run_id=row["m_run_id"] or "",
         removed_version=row["m_removed_version"] or 0,
-        erased=row["m_erased"],
+        erased=row["m_erased"] or row["m_bytes"] == 0,
     )
 
 
@@ -134,6 +140,7 @@ def messages_of_arrays(row: Row, key: SessionKey) -> Iterator[Message]:
             body=body,
             body_bytes=body_bytes,
             run_id=run_id or "",
+            erased=body_bytes == 0,
         )
 
 

@@ -16,6 +16,7 @@ from lockstitch_server.model import (
     MemoryPatch,
     MemoryWrite,
     MessageUpdate,
+    NewFork,
     NewMessage,
     NewSession,
     Removal,
@@ -29,6 +30,8 @@ from lockstitch_server.store.changing import Statements, head, report_of, sessio
 from lockstitch_server.store.results import ChangeReport
 
 CREATE_NEVER, CREATE_IF_MISSING, CREATE = 0, 1, 2
+_FORK_TIME_MAX = timedelta(minutes=2)
+"""A fork copies all of a session, while writers of its source wait."""
 
 
 class Writer:
@@ -71,6 +74,24 @@ class Writer:
     async def stream_draft(self, change: Change, content: Content) -> ChangeReport:
         """Make a commit of what a draft became, in the draft's place."""
         return await self._commit("append", change, content, None, CREATE_NEVER, is_draft=True)
+
+    async def fork_session(self, change: Change, fork: NewFork) -> ChangeReport:
+        """Make a session out of another one; the report has it as of its first version."""
+        row = await self._statements.one(
+            "fork_session",
+            *head(change),
+            fork.source.key,
+            fork.source.session_id,
+            fork.at_version,
+            fork.title,
+            list(fork.labels),
+            list(fork.labels.values()),
+            time_max=_FORK_TIME_MAX,
+        )
+        report = replace(
+            report_of(row), session=session_of(row, change), nearest=(row["r_below"] or 0, row["r_above"] or 0)
+        )
+        return self._told(change, report)
 
     async def set_status(
         self,

@@ -156,6 +156,8 @@ class LiveDrafts:
     def _let_go(self, draft: LiveDraft) -> None:
         del self._drafts[draft.request_id_hash]
         self._room.give_back(len(draft.text))
+        # Streams that were given some of it remember how much for a while.
+        draft.text.clear()
 
 
 class Reading:

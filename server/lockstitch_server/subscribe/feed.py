@@ -116,18 +116,18 @@ class Feed:
             window.offer(live)
         return True
 
-    async def read(self, page: Callable[[SessionRef, int], Awaitable[tuple[Commit, ...]]]) -> None:
-        """Read what follows on the head and give it, until there is no more or nobody to give it to."""
+    async def read(self, page: Callable[[SessionRef, int], Awaitable[tuple[Commit, ...]]]) -> bool:
+        """Read a page of what follows on the head and give it; whether there may be more for somebody."""
+        if self.head is None:
+            return False
         self.is_reading_log = True
         try:
-            while self.windows and self.head is not None:
-                commits = await page(self.ref, self.head)
-                # What this process committed meanwhile was given already; a hole means that the page came too early.
-                given = [commit for commit in commits if self.give(commit)]
-                if not given:
-                    return
+            commits = await page(self.ref, self.head)
         finally:
             self.is_reading_log = False
+        # What this process committed meanwhile was given already; a hole means that the page came too early.
+        given = [commit for commit in commits if self.give(commit)]
+        return bool(given and self.windows)
 
     async def read_drafts(
         self,
@@ -138,9 +138,9 @@ class Feed:
         known = self.drafts.begin_read()
         try:
             found = await drafts(self.ref, known)
-            # A draft that was closed and begun anew is read behind the commit that closed it.
-            if self.head is None or self.head < found.as_of_version:
-                await self.read(page)
+            # A draft that was closed and begun anew is taken behind the commit that closed it.
+            while self.head is not None and self.head < found.as_of_version and await self.read(page):
+                pass
         except BaseException:
             self.drafts.give_up_read()
             raise

@@ -178,7 +178,9 @@ class Hub:
             while feed.windows and (feed.woken or feed.drafts_woken):
                 if feed.woken:
                     feed.woken = False
-                    await feed.read(self.read)
+                    # A page at a time, so that drafts of a busy session have their turn.
+                    more = await feed.read(self.read)
+                    feed.woken = feed.woken or more
                 if feed.drafts_woken:
                     feed.drafts_woken = False
                     await feed.read_drafts(self._read_drafts, self.read)

@@ -3,8 +3,9 @@
 The raw view and GetContext; the model-facing view is ContextBuilder's, and tested with the client.
 """
 
-from factories import CANCELLED, FAILED, PENDING, SUCCEEDED, answered, called, said, texts_of
+from factories import CANCELLED, FAILED, INTERRUPTED, PENDING, RUNNING, SUCCEEDED, answered, called, said, texts_of
 from support.rpc import Create, Rpc, refusal
+from support.running import Lapse, fence_of, started
 
 
 async def _crashed(engine: Rpc, create: Create) -> str:
@@ -82,3 +83,41 @@ async def test_parallel_results_stand_in_call_order_whatever_order_they_came_in(
         ("k2", FAILED, "broke"),
         ("k3", CANCELLED, "not needed"),
     ]
+
+
+async def test_a_crash_in_the_middle_of_a_run_leaves_the_same(engine: Rpc, create: Create, lapse: Lapse) -> None:
+    session_id = await create(messages=[said("weather?")])
+    run = await started(engine, session_id)
+    asked = called("c1", "c2", name="weather", arguments='{"city":"Oslo"}', text="looking")
+    await engine.Append(session_id=session_id, fence=fence_of(run), messages=[asked])
+    await engine.UpdateToolCall(session_id=session_id, fence=fence_of(run), call_id="c1", status=RUNNING)
+    await engine.Append(session_id=session_id, messages=[said("hello again")])
+    await lapse(session_id)
+    new = await started(engine, session_id)
+
+    # What was begun has an unknown outcome, what was not is safe to run; nothing was invented in storage.
+    calls = (await engine.ListToolCalls(session_id=session_id)).tool_calls
+    assert [(call.call_id, call.status, call.result_message_id) for call in calls] == [
+        ("c1", INTERRUPTED, ""),
+        ("c2", PENDING, ""),
+    ]
+    raw = (await engine.ListMessages(session_id=session_id)).messages
+    assert texts_of(raw) == ["weather?", "looking", "hello again"]
+    context = await engine.GetContext(session_id=session_id)
+    assert [call.call_id for call in context.open_tool_calls] == ["c2"]
+    assert [call.call_id for call in context.recent_tool_calls] == ["c1"]
+
+    for call_id in ("c2", "c1"):
+        await engine.CompleteToolCall(
+            session_id=session_id, fence=fence_of(new), call_id=call_id, result_json=f'"{call_id}"'
+        )
+    context = await engine.GetContext(session_id=session_id)
+    assert [message.call_id or message.parts[0].text for message in context.messages] == [
+        "weather?",
+        "looking",
+        "c1",
+        "c2",
+        "hello again",
+    ]
+    twice = await refusal(engine.CompleteToolCall(session_id=session_id, call_id="c1", result_json='"other"'))
+    assert twice.reason == "TOOL_CALL_ENDED"

@@ -7,7 +7,8 @@ import pytest
 from factories import ASSISTANT, AWAITING_APPROVAL, CANCELLED, PENDING, RUNNING, SUCCEEDED, called, said
 from lockstitch_server.server_process import ServerProcess
 from support.databases import Database
-from support.rpc import As, Create, Rpc, refusal
+from support.rpc import As, Create, Refusal, Rpc, outcome, refusal
+from support.running import Lapse, fence_of, started
 
 
 async def _waiting(engine: Rpc, create: Create) -> str:
@@ -84,3 +85,24 @@ async def test_a_refused_call_takes_no_result(engine: Rpc, create: Create) -> No
     await engine.UpdateToolCall(session_id=session_id, call_id="c9", approval={"granted": False})
     refused = await refusal(engine.CompleteToolCall(session_id=session_id, call_id="c9", result_json="1"))
     assert refused.reason == "TOOL_CALL_ENDED"
+
+
+@pytest.mark.parametrize("granted", [True, False])
+async def test_a_call_waits_through_the_loss_of_its_run_and_is_answered_then(
+    engine: Rpc, user: Rpc, create: Create, lapse: Lapse, *, granted: bool
+) -> None:
+    session_id = await create()
+    run = await started(engine, session_id)
+    await engine.Append(session_id=session_id, fence=fence_of(run), messages=[called("c9", name="wire")])
+    await engine.UpdateToolCall(session_id=session_id, fence=fence_of(run), call_id="c9", status=AWAITING_APPROVAL)
+    await lapse(session_id)
+    new = await started(engine, session_id)
+    (call,) = (await engine.GetContext(session_id=session_id)).open_tool_calls
+    assert (call.status, call.run_id) == (AWAITING_APPROVAL, run.run_id)
+    await user.UpdateToolCall(session_id=session_id, call_id="c9", approval={"granted": granted})
+    begun = await outcome(
+        engine.UpdateToolCall(session_id=session_id, fence=fence_of(new), call_id="c9", status=RUNNING)
+    )
+    assert isinstance(begun, Refusal) is not granted
+    (call,) = (await engine.ListToolCalls(session_id=session_id)).tool_calls
+    assert call.status == (RUNNING if granted else CANCELLED)

@@ -2,8 +2,9 @@
 
 import pytest
 
-from factories import FAILED, answered, called, said
+from factories import FAILED, INTERRUPTED, RUNNING, SUCCEEDED, answered, called, said
 from support.rpc import Create, Rpc, refusal
+from support.running import Lapse, fence_of, started
 
 
 async def _round(engine: Rpc, session_id: str, question: str, answer: str) -> None:
@@ -80,3 +81,33 @@ async def test_a_ledger_id_of_another_session_finds_nothing(engine: Rpc, create:
         engine.CompleteToolCall(session_id=here, tool_call_id=foreign.tool_call_id, status=FAILED, error="x")
     )
     assert (refused.reason, refused.field) == ("TOOL_CALL_NOT_FOUND", "tool_call_id")
+
+
+async def test_runs_that_reuse_an_id_each_have_their_own_call_and_result(
+    engine: Rpc, create: Create, lapse: Lapse
+) -> None:
+    session_id = await create()
+    runs = []
+    for number in range(3):
+        await lapse(session_id)
+        runs.append(await started(engine, session_id))
+        fence = fence_of(runs[-1])
+        await engine.Append(session_id=session_id, fence=fence, messages=[called("search:0")])
+        await engine.UpdateToolCall(session_id=session_id, fence=fence, call_id="search:0", status=RUNNING)
+        if number != 1:
+            await engine.CompleteToolCall(
+                session_id=session_id, fence=fence, call_id="search:0", result_json=str(number)
+            )
+    # The second run was lost in the middle: its call has no result, and took nobody else's.
+    seen = [
+        [(call.status, call.result_json) for call in calls.tool_calls]
+        for calls in [await engine.ListToolCalls(session_id=session_id, run_id=run.run_id) for run in runs]
+    ]
+    assert seen == [[(SUCCEEDED, "0")], [(INTERRUPTED, "")], [(SUCCEEDED, "2")]]
+    # With none open the provider's id finds the newest; the ledger's id finds the one that is meant.
+    late = await refusal(engine.CompleteToolCall(session_id=session_id, call_id="search:0", result_json="1"))
+    assert late.reason == "TOOL_CALL_ENDED"
+    (lost,) = (await engine.ListToolCalls(session_id=session_id, run_id=runs[1].run_id)).tool_calls
+    await engine.CompleteToolCall(session_id=session_id, tool_call_id=lost.tool_call_id, result_json="1")
+    calls = (await engine.ListToolCalls(session_id=session_id)).tool_calls
+    assert [call.result_json for call in calls] == ["0", "1", "2"]

@@ -18,15 +18,19 @@ from lockstitch_server.model import SessionRef
 from lockstitch_server.server_process import ServerProcess
 from lockstitch_server.service.commits import Commits
 from lockstitch_server.service.paging import PageRequest, Paging
+from lockstitch_server.service.runs import Runs
 from lockstitch_server.service.sessions import Sessions
+from lockstitch_server.store.changing import Statements
 from lockstitch_server.store.log import Log
 from lockstitch_server.store.pool import Pool
 from lockstitch_server.store.reader import Reader, SessionFilter
 from lockstitch_server.store.reading import Reading
+from lockstitch_server.store.runs import RunStore
 from support.callers import Caller
 from support.databases import Database
 from support.pages import pages_of
 from support.rpc import As, Rpc, field_refused
+from support.running import INTERRUPT
 from support.sizes import MIB
 
 OWN, OTHERS = 400, 400
@@ -90,7 +94,8 @@ async def as_app(shared_database: Database) -> "AsyncIterator[asyncpg.Connection
 
 LIST = """
     select * from lockstitch.list_sessions_v1(
-        $1, {user}, null, null, '{{}}', '{{}}', null, null, null, null, {minute}, {time}, '', {limit}, 5000, 3000000
+        $1, {user}, null, null, '{{}}', '{{}}', null, null, null, null, {minute}, {time}, '', {limit}, 5000, 3000000,
+        false, null
     )
 """
 
@@ -167,14 +172,28 @@ async def test_a_list_is_one_statement_whatever_its_size(pool: CountingPool, ten
         agent=None,
         statuses=None,
         labels={},
+        forked_from=None,
         created_after=None,
         created_before=None,
         active_after=None,
         active_before=None,
+        show_deleted=False,
     )
     paging = Paging(b"secret", default_size=50, max_size=1000, answer_bytes_max=3 * MIB)
-    sessions = Sessions(cast("Any", None), Reader(Reading(pool)), paging)  # a list has no use for the writer
+    # A list has no use for the writer.
+    sessions = Sessions(cast("Any", None), Reader(Reading(pool)), paging, purge_after=timedelta(days=30))
     page = await sessions.list(shown, PageRequest(page_size=size, page_token="", bound_to=b""))
+    assert (len(page.items), pool.statements) == (size, 1)
+
+
+@pytest.mark.parametrize("size", [1, 20])
+async def test_a_page_of_runs_is_one_statement(pool: CountingPool, engine: Rpc, tenant: str, size: int) -> None:
+    for _ in range(20):
+        await engine.StartRun(session_id="s2", on_busy=INTERRUPT)
+    ref = SessionRef(tenant_id=tenant, session_id="s2", key=session_key(tenant, "s2"), owner=None)
+    paging = Paging(b"secret", default_size=50, max_size=1000, answer_bytes_max=3 * MIB)
+    store = RunStore(Statements(pool), Reading(pool), run_grace=timedelta(minutes=10), committed=lambda _, __: None)
+    page = await Runs(store, paging).list(ref, PageRequest(page_size=size, page_token="", bound_to=b""), None)
     assert (len(page.items), pool.statements) == (size, 1)
 
 

@@ -1,4 +1,4 @@
-"""Case A20: pages have no doubles and no holes while writes go on. Its deleted session comes with DeleteSession."""
+"""Case A20: pages have no doubles and no holes while writes go on."""
 
 import base64
 from typing import Any
@@ -68,16 +68,40 @@ async def test_tool_calls_page_likewise(engine: Rpc, create: Create) -> None:
     assert [call.call_id for call in seen] == [f"a{number}" for number in range(25)] + ["b0", "b1"]
 
 
-async def test_a_session_that_moves_while_paging_is_seen_at_most_once(engine: Rpc, create: Create) -> None:
-    ranked = [await create() for _ in range(40)][::-1]
+async def test_sessions_that_move_come_and_go_while_paging_leave_no_doubles_and_no_holes(
+    engine: Rpc, create: Create
+) -> None:
+    ranked = [await create() for _ in range(100)][::-1]
     seen, token = await _after(1, engine.ListSessions, "sessions", page_size=10)
     await engine.Append(session_id=ranked[34], messages=[said("now I am first")])
     new = await create()
+    await engine.DeleteSession(session_id=ranked[11])
     seen += await all_of("sessions", engine.ListSessions, page_size=10, page_token=token)
     ids = [session.session_id for session in seen]
     assert len(set(ids)) == len(ids)
     assert new not in ids
-    assert [session_id for session_id in ids if session_id != ranked[34]] == ranked[:34] + ranked[35:]
+    assert [session_id for session_id in ids if session_id != ranked[34]] == [
+        session_id for session_id in ranked if session_id not in {ranked[11], ranked[34]}
+    ]
+
+
+@pytest.mark.parametrize("method", ["DeleteSession", "PurgeSession"])
+async def test_a_page_of_a_session_that_went_meanwhile_is_not_found(
+    engine: Rpc, call_as: As, create: Create, method: str
+) -> None:
+    session_id = await _hundred(create)
+    _, token = await _after(1, engine.ListMessages, "messages", session_id=session_id, page_size=10)
+    await getattr(call_as("a", "admin"), method)(session_id=session_id)
+    refused = await refusal(engine.ListMessages(session_id=session_id, page_size=10, page_token=token))
+    assert refused.what == (grpc.StatusCode.NOT_FOUND, "SESSION_NOT_FOUND")
+
+
+async def test_a_list_whose_last_session_of_a_page_went_goes_on_behind_it(engine: Rpc, create: Create) -> None:
+    ranked = [await create() for _ in range(30)][::-1]
+    seen, token = await _after(1, engine.ListSessions, "sessions", page_size=10)
+    await engine.DeleteSession(session_id=ranked[9])
+    seen += await all_of("sessions", engine.ListSessions, page_size=10, page_token=token)
+    assert [session.session_id for session in seen] == ranked
 
 
 async def test_filters_page_without_doubles_and_holes_too(engine: Rpc, create: Create) -> None:

@@ -21,6 +21,7 @@ from lockstitch import (
 )
 from lockstitch.errors import InvalidField
 from lockstitch.types import Run, RunStatus, ToolCallStatus
+from lockstitch_server.server_process import ServerProcess
 from support.waiting import until
 
 RUNNING = RunStatus.RUN_STATUS_RUNNING
@@ -204,3 +205,19 @@ async def test_a_session_has_no_run_to_finish(client: Client) -> None:
         run_end("done")  # type: ignore[arg-type]
     with pytest.raises(RunNotFound):
         await session.get_run("none")
+
+
+def test_a_run_can_be_held_from_any_loop(server: ServerProcess) -> None:
+    client = Client(server.target, token=server.token(tenant="client-tests"))
+    session = client.run(client.create())
+
+    async def work() -> None:
+        async with session.run(lease=SHORT) as run:
+            granted = run.lease_expire_time
+            await until(lambda: run.lease_expire_time > granted, "a renewal")
+            await run.append(messages=[user("hi")])
+
+    asyncio.run(work())  # a loop of its own, which is not the connection's
+    client.run(work())  # the connection's own
+    assert [run.status for run in client.iterate(session.runs())] == [SUCCEEDED, SUCCEEDED]
+    asyncio.run(client.close())

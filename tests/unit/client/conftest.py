@@ -15,6 +15,7 @@ from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 from google.rpc.status_pb2 import Status
 
+from lockstitch.v1 import run_service_pb2 as runs
 from lockstitch.v1 import session_service_pb2 as sessions
 from lockstitch.v1.subscription_pb2 import SubscribeRequest, SubscribeResponse
 
@@ -109,15 +110,16 @@ class _Handlers(grpc.GenericRpcHandler):
         self._server = server
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> "grpc.RpcMethodHandler[Any, Any] | None":
-        name = handler_call_details.method.rpartition("/")[2]
+        service, name = handler_call_details.method.rsplit("/", 1)
+        module: Any = runs if service.endswith("RunService") else sessions
         if name == "Subscribe":
             return grpc.unary_stream_rpc_method_handler(
                 self._server.stream,
                 request_deserializer=SubscribeRequest.FromString,
                 response_serializer=SubscribeResponse.SerializeToString,
             )
-        request: type[Message] = getattr(sessions, f"{name}Request")
-        response: type[Message] = getattr(sessions, f"{name}Response")
+        request: type[Message] = getattr(module, f"{name}Request")
+        response: type[Message] = getattr(module, f"{name}Response")
         return grpc.unary_unary_rpc_method_handler(
             lambda message, context: self._server.answer(response, message, context),
             request_deserializer=request.FromString,

@@ -67,18 +67,26 @@ class Exporter:
     async def _messages(
         self, session: SessionHandle, found: GetSessionResponse, digest: SessionDigest
     ) -> AsyncIterator[Message]:
-        """The messages that the session had when it was found."""
+        """The messages that the session had when it was found, but for erased ones: a fork has their places."""
+        erased = 0
+        async for message in self._stored(session, found):
+            if message.erased:
+                erased += 1
+                continue
+            digest.add(message)
+            yield message
+        if digest.messages + erased != found.session.message_count:
+            self.changed.append(session.session_id)
+
+    @staticmethod
+    async def _stored(session: SessionHandle, found: GetSessionResponse) -> AsyncIterator[Message]:
         if len(found.messages) == found.session.message_count and not found.truncated:
             for message in found.messages:
-                digest.add(message)
                 yield message
         else:
             found.ClearField("messages")
             async for message in session.messages(before_seq=found.session.last_seq + 1, page_size=_PAGE):
-                digest.add(message)
                 yield message
-        if digest.messages != found.session.message_count:
-            self.changed.append(session.session_id)
 
     def _put(self, data: bytes) -> None:
         self._hash.update(data)

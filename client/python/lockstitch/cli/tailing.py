@@ -74,6 +74,9 @@ def _commit(commit: Commit) -> Text:
     if commit.HasField("memory"):
         change = compact(plain(commit.memory, whole=False))
         lines.append(Text(f"memory: {on_one_line(change, _MEMORY_CHARACTERS)}"))
+    if commit.HasField("base"):
+        origin = commit.base.session.forked_from
+        lines.append(Text(f"fork of {on_one_line(origin.session_id)} at version {origin.version}"))
     if commit.HasField("session"):
         lines.append(Text(f"session: {status_of(commit.session)} {on_one_line(commit.session.title)}".rstrip()))
     lines += (Text(f"messages {taken.first_seq} to {taken.last_seq} were taken back") for taken in commit.removed)

@@ -23,6 +23,7 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from lockstitch.v1 import checkpoint_pb2 as lockstitch_dot_v1_dot_checkpoint__pb2
 from lockstitch.v1 import message_pb2 as lockstitch_dot_v1_dot_message__pb2
 from lockstitch.v1 import run_pb2 as lockstitch_dot_v1_dot_run__pb2
 from lockstitch.v1 import session_pb2 as lockstitch_dot_v1_dot_session__pb2
@@ -30,21 +31,23 @@ from lockstitch.v1 import tool_call_pb2 as lockstitch_dot_v1_dot_tool__call__pb2
 from lockstitch.v1 import working_memory_pb2 as lockstitch_dot_v1_dot_working__memory__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1alockstitch/v1/commit.proto\x12\rlockstitch.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1blockstitch/v1/message.proto\x1a\x17lockstitch/v1/run.proto\x1a\x1blockstitch/v1/session.proto\x1a\x1dlockstitch/v1/tool_call.proto\x1a\"lockstitch/v1/working_memory.proto\"E\n\tPrincipal\x12\x0f\n\x07subject\x18\x01 \x01(\t\x12\'\n\x04role\x18\x02 \x01(\x0e\x32\x19.lockstitch.v1.CallerRole\"\xfb\x03\n\x06\x43ommit\x12\x0f\n\x07version\x18\x01 \x01(\x03\x12\x17\n\x0frequest_id_hash\x18\x02 \x01(\x0c\x12+\n\tprincipal\x18\x03 \x01(\x0b\x32\x18.lockstitch.v1.Principal\x12\x0e\n\x06run_id\x18\x04 \x01(\t\x12\x13\n\x0btraceparent\x18\x05 \x01(\t\x12/\n\x0b\x63ommit_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12(\n\x08messages\x18\x07 \x03(\x0b\x32\x16.lockstitch.v1.Message\x12+\n\ntool_calls\x18\x08 \x03(\x0b\x32\x17.lockstitch.v1.ToolCall\x12+\n\x06memory\x18\t \x01(\x0b\x32\x1b.lockstitch.v1.MemoryChange\x12\'\n\x07session\x18\n \x01(\x0b\x32\x16.lockstitch.v1.Session\x12(\n\x07removed\x18\x0b \x03(\x0b\x32\x17.lockstitch.v1.SeqRange\x12\x0e\n\x06\x65rased\x18\x0c \x01(\x08\x12\x1f\n\x03run\x18\r \x01(\x0b\x32\x12.lockstitch.v1.Run\x12%\n\tended_run\x18\x0e \x01(\x0b\x32\x12.lockstitch.v1.Run\x12\x15\n\rmemory_run_id\x18\x0f \x01(\t\"/\n\x08SeqRange\x12\x11\n\tfirst_seq\x18\x01 \x01(\x03\x12\x10\n\x08last_seq\x18\x02 \x01(\x03\"\xe1\x01\n\rCommitReceipt\x12\x0f\n\x07version\x18\x01 \x01(\x03\x12\x11\n\tfirst_seq\x18\x02 \x01(\x03\x12\x10\n\x08last_seq\x18\x03 \x01(\x03\x12\x13\n\x0bmessage_ids\x18\x04 \x03(\t\x12\x15\n\rtool_call_ids\x18\x05 \x03(\t\x12\x16\n\x0ememory_version\x18\x06 \x01(\x03\x12/\n\x0b\x63ommit_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0bstore_epoch\x18\x08 \x01(\t\x12\x10\n\x08replayed\x18\t \x01(\x08*\x86\x01\n\nCallerRole\x12\x1b\n\x17\x43\x41LLER_ROLE_UNSPECIFIED\x10\x00\x12\x14\n\x10\x43\x41LLER_ROLE_USER\x10\x01\x12\x16\n\x12\x43\x41LLER_ROLE_ENGINE\x10\x02\x12\x15\n\x11\x43\x41LLER_ROLE_ADMIN\x10\x03\x12\x16\n\x12\x43\x41LLER_ROLE_SYSTEM\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1alockstitch/v1/commit.proto\x12\rlockstitch.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1elockstitch/v1/checkpoint.proto\x1a\x1blockstitch/v1/message.proto\x1a\x17lockstitch/v1/run.proto\x1a\x1blockstitch/v1/session.proto\x1a\x1dlockstitch/v1/tool_call.proto\x1a\"lockstitch/v1/working_memory.proto\"E\n\tPrincipal\x12\x0f\n\x07subject\x18\x01 \x01(\t\x12\'\n\x04role\x18\x02 \x01(\x0e\x32\x19.lockstitch.v1.CallerRole\"\xd7\x04\n\x06\x43ommit\x12\x0f\n\x07version\x18\x01 \x01(\x03\x12\x17\n\x0frequest_id_hash\x18\x02 \x01(\x0c\x12+\n\tprincipal\x18\x03 \x01(\x0b\x32\x18.lockstitch.v1.Principal\x12\x0e\n\x06run_id\x18\x04 \x01(\t\x12\x13\n\x0btraceparent\x18\x05 \x01(\t\x12/\n\x0b\x63ommit_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12(\n\x08messages\x18\x07 \x03(\x0b\x32\x16.lockstitch.v1.Message\x12+\n\ntool_calls\x18\x08 \x03(\x0b\x32\x17.lockstitch.v1.ToolCall\x12+\n\x06memory\x18\t \x01(\x0b\x32\x1b.lockstitch.v1.MemoryChange\x12\'\n\x07session\x18\n \x01(\x0b\x32\x16.lockstitch.v1.Session\x12(\n\x07removed\x18\x0b \x03(\x0b\x32\x17.lockstitch.v1.SeqRange\x12\x0e\n\x06\x65rased\x18\x0c \x01(\x08\x12\x1f\n\x03run\x18\r \x01(\x0b\x32\x12.lockstitch.v1.Run\x12%\n\tended_run\x18\x0e \x01(\x0b\x32\x12.lockstitch.v1.Run\x12\x15\n\rmemory_run_id\x18\x0f \x01(\t\x12\x31\n\x0b\x63heckpoints\x18\x10 \x03(\x0b\x32\x1c.lockstitch.v1.CheckpointRef\x12\'\n\x04\x62\x61se\x18\x11 \x01(\x0b\x32\x19.lockstitch.v1.CommitBase\"X\n\nCommitBase\x12\'\n\x07session\x18\x01 \x01(\x0b\x32\x16.lockstitch.v1.Session\x12\x0f\n\x07version\x18\x02 \x01(\x03\x12\x10\n\x08last_seq\x18\x03 \x01(\x03\"/\n\x08SeqRange\x12\x11\n\tfirst_seq\x18\x01 \x01(\x03\x12\x10\n\x08last_seq\x18\x02 \x01(\x03\"\xe1\x01\n\rCommitReceipt\x12\x0f\n\x07version\x18\x01 \x01(\x03\x12\x11\n\tfirst_seq\x18\x02 \x01(\x03\x12\x10\n\x08last_seq\x18\x03 \x01(\x03\x12\x13\n\x0bmessage_ids\x18\x04 \x03(\t\x12\x15\n\rtool_call_ids\x18\x05 \x03(\t\x12\x16\n\x0ememory_version\x18\x06 \x01(\x03\x12/\n\x0b\x63ommit_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0bstore_epoch\x18\x08 \x01(\t\x12\x10\n\x08replayed\x18\t \x01(\x08*\x86\x01\n\nCallerRole\x12\x1b\n\x17\x43\x41LLER_ROLE_UNSPECIFIED\x10\x00\x12\x14\n\x10\x43\x41LLER_ROLE_USER\x10\x01\x12\x16\n\x12\x43\x41LLER_ROLE_ENGINE\x10\x02\x12\x15\n\x11\x43\x41LLER_ROLE_ADMIN\x10\x03\x12\x16\n\x12\x43\x41LLER_ROLE_SYSTEM\x10\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'lockstitch.v1.commit_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_CALLERROLE']._serialized_start=1087
-  _globals['_CALLERROLE']._serialized_end=1221
-  _globals['_PRINCIPAL']._serialized_start=228
-  _globals['_PRINCIPAL']._serialized_end=297
-  _globals['_COMMIT']._serialized_start=300
-  _globals['_COMMIT']._serialized_end=807
-  _globals['_SEQRANGE']._serialized_start=809
-  _globals['_SEQRANGE']._serialized_end=856
-  _globals['_COMMITRECEIPT']._serialized_start=859
-  _globals['_COMMITRECEIPT']._serialized_end=1084
+  _globals['_CALLERROLE']._serialized_start=1301
+  _globals['_CALLERROLE']._serialized_end=1435
+  _globals['_PRINCIPAL']._serialized_start=260
+  _globals['_PRINCIPAL']._serialized_end=329
+  _globals['_COMMIT']._serialized_start=332
+  _globals['_COMMIT']._serialized_end=931
+  _globals['_COMMITBASE']._serialized_start=933
+  _globals['_COMMITBASE']._serialized_end=1021
+  _globals['_SEQRANGE']._serialized_start=1023
+  _globals['_SEQRANGE']._serialized_end=1070
+  _globals['_COMMITRECEIPT']._serialized_start=1073
+  _globals['_COMMITRECEIPT']._serialized_end=1298
 # @@protoc_insertion_point(module_scope)

@@ -9,6 +9,7 @@ from google.protobuf import message as _message
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from lockstitch.v1 import checkpoint_pb2 as _checkpoint_pb2
 from lockstitch.v1 import message_pb2 as _message_pb2
 from lockstitch.v1 import run_pb2 as _run_pb2
 from lockstitch.v1 import session_pb2 as _session_pb2
@@ -104,6 +105,8 @@ class Commit(_message.Message):
     RUN_FIELD_NUMBER: _builtins.int
     ENDED_RUN_FIELD_NUMBER: _builtins.int
     MEMORY_RUN_ID_FIELD_NUMBER: _builtins.int
+    CHECKPOINTS_FIELD_NUMBER: _builtins.int
+    BASE_FIELD_NUMBER: _builtins.int
     version: _builtins.int
     """Output only. The version that the commit made."""
     request_id_hash: _builtins.bytes
@@ -154,6 +157,14 @@ class Commit(_message.Message):
     def ended_run(self) -> _run_pb2.Run:
         """Output only. The run that it ended for the one that it started: taken over (EXPIRED) or interrupted (SUPERSEDED)."""
 
+    @_builtins.property
+    def checkpoints(self) -> _containers.RepeatedCompositeFieldContainer[_checkpoint_pb2.CheckpointRef]:
+        """Output only. The checkpoints that it put, copied or deleted, of very many the first 1,000."""
+
+    @_builtins.property
+    def base(self) -> Global___CommitBase:
+        """Output only. What the session began with, where it is a fork. Its messages, memory and tool calls are read, not streamed."""
+
     def __init__(
         self,
         *,
@@ -172,14 +183,48 @@ class Commit(_message.Message):
         run: _run_pb2.Run | None = ...,
         ended_run: _run_pb2.Run | None = ...,
         memory_run_id: _builtins.str = ...,
+        checkpoints: _abc.Iterable[_checkpoint_pb2.CheckpointRef] | None = ...,
+        base: Global___CommitBase | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["commit_time", b"commit_time", "ended_run", b"ended_run", "memory", b"memory", "principal", b"principal", "run", b"run", "session", b"session"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["base", b"base", "commit_time", b"commit_time", "ended_run", b"ended_run", "memory", b"memory", "principal", b"principal", "run", b"run", "session", b"session"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["commit_time", b"commit_time", "ended_run", b"ended_run", "erased", b"erased", "memory", b"memory", "memory_run_id", b"memory_run_id", "messages", b"messages", "principal", b"principal", "removed", b"removed", "request_id_hash", b"request_id_hash", "run", b"run", "run_id", b"run_id", "session", b"session", "tool_calls", b"tool_calls", "traceparent", b"traceparent", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["base", b"base", "checkpoints", b"checkpoints", "commit_time", b"commit_time", "ended_run", b"ended_run", "erased", b"erased", "memory", b"memory", "memory_run_id", b"memory_run_id", "messages", b"messages", "principal", b"principal", "removed", b"removed", "request_id_hash", b"request_id_hash", "run", b"run", "run_id", b"run_id", "session", b"session", "tool_calls", b"tool_calls", "traceparent", b"traceparent", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Commit: _TypeAlias = Commit  # noqa: Y015
+
+@_typing.final
+class CommitBase(_message.Message):
+    """The beginning of a session that is a copy."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    LAST_SEQ_FIELD_NUMBER: _builtins.int
+    version: _builtins.int
+    """Output only. Its version."""
+    last_seq: _builtins.int
+    """Output only. The seq of its newest message."""
+    @_builtins.property
+    def session(self) -> _session_pb2.Session:
+        """Output only. The session as of this commit; forked_from says of what it is a copy."""
+
+    def __init__(
+        self,
+        *,
+        session: _session_pb2.Session | None = ...,
+        version: _builtins.int = ...,
+        last_seq: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["session", b"session"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["last_seq", b"last_seq", "session", b"session", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CommitBase: _TypeAlias = CommitBase  # noqa: Y015
 
 @_typing.final
 class SeqRange(_message.Message):

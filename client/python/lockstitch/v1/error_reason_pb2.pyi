@@ -98,6 +98,8 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """FAILED_PRECONDITION. The run has ended. Metadata: run_id. Example: "The run run-1 has ended." """
     ERROR_REASON_SESSION_DELETED: _ErrorReason.ValueType  # 36
     """FAILED_PRECONDITION. The session is deleted: undelete it first. Example: "The session is deleted." """
+    ERROR_REASON_CHECKPOINT_NOT_FOUND: _ErrorReason.ValueType  # 37
+    """NOT_FOUND. There is no such checkpoint in this session and namespace. Example: "There is no such checkpoint." """
     ERROR_REASON_RATE_LIMITED: _ErrorReason.ValueType  # 38
     """RESOURCE_EXHAUSTED. The tenant or the subject makes more calls a second than it may, counted by each server process. Metadata: limit.
     RetryInfo says when to come again. Example: "This tenant makes more than 100 calls a second."
@@ -184,6 +186,8 @@ ERROR_REASON_RUN_ENDED: ErrorReason.ValueType  # 35
 """FAILED_PRECONDITION. The run has ended. Metadata: run_id. Example: "The run run-1 has ended." """
 ERROR_REASON_SESSION_DELETED: ErrorReason.ValueType  # 36
 """FAILED_PRECONDITION. The session is deleted: undelete it first. Example: "The session is deleted." """
+ERROR_REASON_CHECKPOINT_NOT_FOUND: ErrorReason.ValueType  # 37
+"""NOT_FOUND. There is no such checkpoint in this session and namespace. Example: "There is no such checkpoint." """
 ERROR_REASON_RATE_LIMITED: ErrorReason.ValueType  # 38
 """RESOURCE_EXHAUSTED. The tenant or the subject makes more calls a second than it may, counted by each server process. Metadata: limit.
 RetryInfo says when to come again. Example: "This tenant makes more than 100 calls a second."

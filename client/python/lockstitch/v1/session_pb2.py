@@ -26,7 +26,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1blockstitch/v1/session.proto\x12\rlockstitch.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8f\x06\n\x07Session\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x11\n\ttenant_id\x18\x02 \x01(\t\x12\x0f\n\x07user_id\x18\x03 \x01(\t\x12\r\n\x05\x61gent\x18\x04 \x01(\t\x12\r\n\x05title\x18\x05 \x01(\t\x12,\n\x06status\x18\x06 \x01(\x0e\x32\x1c.lockstitch.v1.SessionStatus\x12\x0f\n\x07version\x18\x07 \x01(\x03\x12\x10\n\x08last_seq\x18\x08 \x01(\x03\x12\x16\n\x0ememory_version\x18\t \x01(\x03\x12\x15\n\rmessage_count\x18\n \x01(\x03\x12\x15\n\ractive_run_id\x18\x0b \x01(\t\x12\x32\n\x06labels\x18\x0c \x03(\x0b\x32\".lockstitch.v1.Session.LabelsEntry\x12\x15\n\rmetadata_json\x18\r \x01(\t\x12/\n\x0b\x63reate_time\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\x0f \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x36\n\x12last_activity_time\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nclose_time\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x64\x65lete_time\x18\x13 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\npurge_time\x18\x14 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\x08idle_ttl\x18\x15 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x14\n\x0c\x63lose_reason\x18\x16 \x01(\t\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01*\x9d\x01\n\rSessionStatus\x12\x1e\n\x1aSESSION_STATUS_UNSPECIFIED\x10\x00\x12\x19\n\x15SESSION_STATUS_ACTIVE\x10\x01\x12\x19\n\x15SESSION_STATUS_CLOSED\x10\x02\x12\x1a\n\x16SESSION_STATUS_EXPIRED\x10\x03\x12\x1a\n\x16SESSION_STATUS_DELETED\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1blockstitch/v1/session.proto\x12\rlockstitch.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbf\x06\n\x07Session\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x11\n\ttenant_id\x18\x02 \x01(\t\x12\x0f\n\x07user_id\x18\x03 \x01(\t\x12\r\n\x05\x61gent\x18\x04 \x01(\t\x12\r\n\x05title\x18\x05 \x01(\t\x12,\n\x06status\x18\x06 \x01(\x0e\x32\x1c.lockstitch.v1.SessionStatus\x12\x0f\n\x07version\x18\x07 \x01(\x03\x12\x10\n\x08last_seq\x18\x08 \x01(\x03\x12\x16\n\x0ememory_version\x18\t \x01(\x03\x12\x15\n\rmessage_count\x18\n \x01(\x03\x12\x15\n\ractive_run_id\x18\x0b \x01(\t\x12\x32\n\x06labels\x18\x0c \x03(\x0b\x32\".lockstitch.v1.Session.LabelsEntry\x12\x15\n\rmetadata_json\x18\r \x01(\t\x12/\n\x0b\x63reate_time\x18\x0e \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\x0f \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x36\n\x12last_activity_time\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nclose_time\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x65xpire_time\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x64\x65lete_time\x18\x13 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\npurge_time\x18\x14 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\x08idle_ttl\x18\x15 \x01(\x0b\x32\x19.google.protobuf.Duration\x12.\n\x0b\x66orked_from\x18\x17 \x01(\x0b\x32\x19.lockstitch.v1.ForkedFrom\x12\x14\n\x0c\x63lose_reason\x18\x16 \x01(\t\x1a-\n\x0bLabelsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"1\n\nForkedFrom\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\x03*\x9d\x01\n\rSessionStatus\x12\x1e\n\x1aSESSION_STATUS_UNSPECIFIED\x10\x00\x12\x19\n\x15SESSION_STATUS_ACTIVE\x10\x01\x12\x19\n\x15SESSION_STATUS_CLOSED\x10\x02\x12\x1a\n\x16SESSION_STATUS_EXPIRED\x10\x03\x12\x1a\n\x16SESSION_STATUS_DELETED\x10\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,10 +35,12 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_SESSION_LABELSENTRY']._loaded_options = None
   _globals['_SESSION_LABELSENTRY']._serialized_options = b'8\001'
-  _globals['_SESSIONSTATUS']._serialized_start=898
-  _globals['_SESSIONSTATUS']._serialized_end=1055
+  _globals['_SESSIONSTATUS']._serialized_start=997
+  _globals['_SESSIONSTATUS']._serialized_end=1154
   _globals['_SESSION']._serialized_start=112
-  _globals['_SESSION']._serialized_end=895
-  _globals['_SESSION_LABELSENTRY']._serialized_start=850
-  _globals['_SESSION_LABELSENTRY']._serialized_end=895
+  _globals['_SESSION']._serialized_end=943
+  _globals['_SESSION_LABELSENTRY']._serialized_start=898
+  _globals['_SESSION_LABELSENTRY']._serialized_end=943
+  _globals['_FORKEDFROM']._serialized_start=945
+  _globals['_FORKEDFROM']._serialized_end=994
 # @@protoc_insertion_point(module_scope)

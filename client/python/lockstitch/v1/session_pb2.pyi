@@ -104,6 +104,7 @@ class Session(_message.Message):
     DELETE_TIME_FIELD_NUMBER: _builtins.int
     PURGE_TIME_FIELD_NUMBER: _builtins.int
     IDLE_TTL_FIELD_NUMBER: _builtins.int
+    FORKED_FROM_FIELD_NUMBER: _builtins.int
     CLOSE_REASON_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
     """Immutable. Its id within the tenant. 1 to 128 printable characters, compared exactly. Made by the server ("sess_…") where
@@ -171,6 +172,10 @@ class Session(_message.Message):
         run holds a live lease is not unused.
         """
 
+    @_builtins.property
+    def forked_from(self) -> Global___ForkedFrom:
+        """Output only. The session and version that it was forked from. Absent where it was created."""
+
     def __init__(
         self,
         *,
@@ -195,12 +200,39 @@ class Session(_message.Message):
         delete_time: _timestamp_pb2.Timestamp | None = ...,
         purge_time: _timestamp_pb2.Timestamp | None = ...,
         idle_ttl: _duration_pb2.Duration | None = ...,
+        forked_from: Global___ForkedFrom | None = ...,
         close_reason: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["close_time", b"close_time", "create_time", b"create_time", "delete_time", b"delete_time", "expire_time", b"expire_time", "idle_ttl", b"idle_ttl", "last_activity_time", b"last_activity_time", "purge_time", b"purge_time", "update_time", b"update_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["close_time", b"close_time", "create_time", b"create_time", "delete_time", b"delete_time", "expire_time", b"expire_time", "forked_from", b"forked_from", "idle_ttl", b"idle_ttl", "last_activity_time", b"last_activity_time", "purge_time", b"purge_time", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_run_id", b"active_run_id", "agent", b"agent", "close_reason", b"close_reason", "close_time", b"close_time", "create_time", b"create_time", "delete_time", b"delete_time", "expire_time", b"expire_time", "idle_ttl", b"idle_ttl", "labels", b"labels", "last_activity_time", b"last_activity_time", "last_seq", b"last_seq", "memory_version", b"memory_version", "message_count", b"message_count", "metadata_json", b"metadata_json", "purge_time", b"purge_time", "session_id", b"session_id", "status", b"status", "tenant_id", b"tenant_id", "title", b"title", "update_time", b"update_time", "user_id", b"user_id", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_run_id", b"active_run_id", "agent", b"agent", "close_reason", b"close_reason", "close_time", b"close_time", "create_time", b"create_time", "delete_time", b"delete_time", "expire_time", b"expire_time", "forked_from", b"forked_from", "idle_ttl", b"idle_ttl", "labels", b"labels", "last_activity_time", b"last_activity_time", "last_seq", b"last_seq", "memory_version", b"memory_version", "message_count", b"message_count", "metadata_json", b"metadata_json", "purge_time", b"purge_time", "session_id", b"session_id", "status", b"status", "tenant_id", b"tenant_id", "title", b"title", "update_time", b"update_time", "user_id", b"user_id", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Session: _TypeAlias = Session  # noqa: Y015
+
+@_typing.final
+class ForkedFrom(_message.Message):
+    """Where a fork comes from."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    VERSION_FIELD_NUMBER: _builtins.int
+    session_id: _builtins.str
+    """Output only. The session."""
+    version: _builtins.int
+    """Output only. The version of it that was copied."""
+    def __init__(
+        self,
+        *,
+        session_id: _builtins.str = ...,
+        version: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["session_id", b"session_id", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ForkedFrom: _TypeAlias = ForkedFrom  # noqa: Y015

@@ -279,6 +279,7 @@ class ListSessionsRequest(_message.Message):
     AGENT_FIELD_NUMBER: _builtins.int
     STATUSES_FIELD_NUMBER: _builtins.int
     LABELS_FIELD_NUMBER: _builtins.int
+    FORKED_FROM_FIELD_NUMBER: _builtins.int
     CREATED_AFTER_FIELD_NUMBER: _builtins.int
     CREATED_BEFORE_FIELD_NUMBER: _builtins.int
     ACTIVE_AFTER_FIELD_NUMBER: _builtins.int
@@ -290,6 +291,8 @@ class ListSessionsRequest(_message.Message):
     """Optional. Whose sessions. A user's own are given whatever stands here; another's gives an empty list."""
     agent: _builtins.str
     """Optional. Sessions of this app or agent."""
+    forked_from: _builtins.str
+    """Optional. Forks of this session."""
     show_deleted: _builtins.bool
     """Optional. Gives deleted sessions too, until their purge_time."""
     page_size: _builtins.int
@@ -327,6 +330,7 @@ class ListSessionsRequest(_message.Message):
         agent: _builtins.str = ...,
         statuses: _abc.Iterable[_session_pb2.SessionStatus.ValueType] | None = ...,
         labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        forked_from: _builtins.str = ...,
         created_after: _timestamp_pb2.Timestamp | None = ...,
         created_before: _timestamp_pb2.Timestamp | None = ...,
         active_after: _timestamp_pb2.Timestamp | None = ...,
@@ -337,7 +341,7 @@ class ListSessionsRequest(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["active_after", b"active_after", "active_before", b"active_before", "created_after", b"created_after", "created_before", b"created_before"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_after", b"active_after", "active_before", b"active_before", "agent", b"agent", "created_after", b"created_after", "created_before", b"created_before", "labels", b"labels", "page_size", b"page_size", "page_token", b"page_token", "show_deleted", b"show_deleted", "statuses", b"statuses", "user_id", b"user_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["active_after", b"active_after", "active_before", b"active_before", "agent", b"agent", "created_after", b"created_after", "created_before", b"created_before", "forked_from", b"forked_from", "labels", b"labels", "page_size", b"page_size", "page_token", b"page_token", "show_deleted", b"show_deleted", "statuses", b"statuses", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -435,6 +439,7 @@ class UpdateSessionResponse(_message.Message):
 
     SESSION_FIELD_NUMBER: _builtins.int
     RECEIPT_FIELD_NUMBER: _builtins.int
+    FORKS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def session(self) -> _session_pb2.Session:
         """Output only. The session as of the receipt's version."""
@@ -443,15 +448,22 @@ class UpdateSessionResponse(_message.Message):
     def receipt(self) -> _commit_pb2.CommitReceipt:
         """Output only. The commit."""
 
+    @_builtins.property
+    def forks(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Output only. Where history was erased: the forks of this session that were made since what was erased came in, at most 1,000.
+        They are copies of their own, and are erased by themselves.
+        """
+
     def __init__(
         self,
         *,
         session: _session_pb2.Session | None = ...,
         receipt: _commit_pb2.CommitReceipt | None = ...,
+        forks: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "session", b"session"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "session", b"session"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["forks", b"forks", "receipt", b"receipt", "session", b"session"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -669,6 +681,7 @@ class UpdateMemoryResponse(_message.Message):
 
     MEMORY_FIELD_NUMBER: _builtins.int
     RECEIPT_FIELD_NUMBER: _builtins.int
+    FORKS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def memory(self) -> _working_memory_pb2.WorkingMemory:
         """Output only. The memory as of the receipt's version."""
@@ -677,15 +690,22 @@ class UpdateMemoryResponse(_message.Message):
     def receipt(self) -> _commit_pb2.CommitReceipt:
         """Output only. The commit."""
 
+    @_builtins.property
+    def forks(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Output only. Where history was erased: the forks of this session that were made since what was erased came in, at most 1,000.
+        They are copies of their own, and are erased by themselves.
+        """
+
     def __init__(
         self,
         *,
         memory: _working_memory_pb2.WorkingMemory | None = ...,
         receipt: _commit_pb2.CommitReceipt | None = ...,
+        forks: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "receipt", b"receipt"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory", b"memory", "receipt", b"receipt"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["forks", b"forks", "memory", b"memory", "receipt", b"receipt"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1251,6 +1271,7 @@ class RemoveMessagesResponse(_message.Message):
     REMOVED_FIELD_NUMBER: _builtins.int
     REMOVED_COUNT_FIELD_NUMBER: _builtins.int
     RECEIPT_FIELD_NUMBER: _builtins.int
+    FORKS_FIELD_NUMBER: _builtins.int
     removed_count: _builtins.int
     """Output only. How many were removed."""
     @_builtins.property
@@ -1261,16 +1282,23 @@ class RemoveMessagesResponse(_message.Message):
     def receipt(self) -> _commit_pb2.CommitReceipt:
         """Output only. The commit."""
 
+    @_builtins.property
+    def forks(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Output only. Where history was erased: the forks of this session that were made since what was erased came in, at most 1,000.
+        They are copies of their own, and are erased by themselves.
+        """
+
     def __init__(
         self,
         *,
         removed: _abc.Iterable[_message_pb2.Message] | None = ...,
         removed_count: _builtins.int = ...,
         receipt: _commit_pb2.CommitReceipt | None = ...,
+        forks: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "removed", b"removed", "removed_count", b"removed_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["forks", b"forks", "receipt", b"receipt", "removed", b"removed", "removed_count", b"removed_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1338,6 +1366,7 @@ class UpdateMessageResponse(_message.Message):
 
     MESSAGE_FIELD_NUMBER: _builtins.int
     RECEIPT_FIELD_NUMBER: _builtins.int
+    FORKS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def message(self) -> _message_pb2.Message:
         """Output only. The message as of the receipt's version."""
@@ -1346,15 +1375,22 @@ class UpdateMessageResponse(_message.Message):
     def receipt(self) -> _commit_pb2.CommitReceipt:
         """Output only. The commit."""
 
+    @_builtins.property
+    def forks(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Output only. Where history was erased: the forks of this session that were made since what was erased came in, at most 1,000.
+        They are copies of their own, and are erased by themselves.
+        """
+
     def __init__(
         self,
         *,
         message: _message_pb2.Message | None = ...,
         receipt: _commit_pb2.CommitReceipt | None = ...,
+        forks: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "receipt", b"receipt"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "receipt", b"receipt"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["forks", b"forks", "message", b"message", "receipt", b"receipt"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1805,6 +1841,102 @@ class UndeleteSessionResponse(_message.Message):
 Global___UndeleteSessionResponse: _TypeAlias = UndeleteSessionResponse  # noqa: Y015
 
 @_typing.final
+class ForkSessionRequest(_message.Message):
+    """Forks a session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class LabelsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    REQUEST_ID_FIELD_NUMBER: _builtins.int
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    AT_VERSION_FIELD_NUMBER: _builtins.int
+    NEW_SESSION_ID_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
+    request_id: _builtins.str
+    """Required. 1 to 128 characters; a retry repeats it. Without a new_session_id, the new session's id is made from it."""
+    session_id: _builtins.str
+    """Required. The session that is copied."""
+    at_version: _builtins.int
+    """Optional. The version that is copied; the present one where it is left out. 1 or more."""
+    new_session_id: _builtins.str
+    """Optional. The caller's own id for the new session, not beginning with "sess_". Made by the server when empty."""
+    title: _builtins.str
+    """Optional. A title for people. At most 1,024 characters, no control characters. The source's where it is left out."""
+    @_builtins.property
+    def labels(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """Optional. Labels to list by, at most 64. The source's do not come along."""
+
+    def __init__(
+        self,
+        *,
+        request_id: _builtins.str = ...,
+        session_id: _builtins.str = ...,
+        at_version: _builtins.int | None = ...,
+        new_session_id: _builtins.str = ...,
+        title: _builtins.str = ...,
+        labels: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_at_version", b"_at_version", "at_version", b"at_version"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_version", b"_at_version", "at_version", b"at_version", "labels", b"labels", "new_session_id", b"new_session_id", "request_id", b"request_id", "session_id", b"session_id", "title", b"title"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__at_version: _TypeAlias = _typing.Literal["at_version"]  # noqa: Y015
+    _WhichOneofArgType__at_version: _TypeAlias = _typing.Literal["_at_version", b"_at_version"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__at_version) -> _WhichOneofReturnType__at_version | None: ...
+
+Global___ForkSessionRequest: _TypeAlias = ForkSessionRequest  # noqa: Y015
+
+@_typing.final
+class ForkSessionResponse(_message.Message):
+    """A fork."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_FIELD_NUMBER: _builtins.int
+    RECEIPT_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def session(self) -> _session_pb2.Session:
+        """Output only. The new session as of its first version."""
+
+    @_builtins.property
+    def receipt(self) -> _commit_pb2.CommitReceipt:
+        """Output only. Its first commit."""
+
+    def __init__(
+        self,
+        *,
+        session: _session_pb2.Session | None = ...,
+        receipt: _commit_pb2.CommitReceipt | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "session", b"session"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["receipt", b"receipt", "session", b"session"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ForkSessionResponse: _TypeAlias = ForkSessionResponse  # noqa: Y015
+
+@_typing.final
 class StreamDraftRequest(_message.Message):
     """A step of a draft. The first one names the session and the message; those that follow carry text; the last one may say what goes
     into the commit with it. The draft ends when the caller has no more to send (half-closes): a call that breaks off ends nothing.
@@ -1823,6 +1955,7 @@ class StreamDraftRequest(_message.Message):
     TEXT_FIELD_NUMBER: _builtins.int
     MEMORY_CHANGE_FIELD_NUMBER: _builtins.int
     FINISH_RUN_FIELD_NUMBER: _builtins.int
+    LAST_FIELD_NUMBER: _builtins.int
     request_id: _builtins.str
     """Required in the first step, else not allowed. 1 to 128 characters; it is the draft's id, and a retry repeats it."""
     session_id: _builtins.str
@@ -1839,6 +1972,10 @@ class StreamDraftRequest(_message.Message):
     """
     text: _builtins.str
     """Optional. The next piece of text. A step without any keeps the draft open while the model thinks."""
+    last: _builtins.bool
+    """Optional, in the last step only. Says that it is the last. Where nothing does (this, `message`, `memory_change` or `finish_run`) the
+    server waits a moment when no more comes, since a call that breaks off looks at first like one that is done.
+    """
     @_builtins.property
     def fence(self) -> _run_pb2.Fence:
         """Optional, in the first step only. The run that this is done under, and its token."""
@@ -1871,10 +2008,11 @@ class StreamDraftRequest(_message.Message):
         text: _builtins.str = ...,
         memory_change: _working_memory_pb2.MemoryChange | None = ...,
         finish_run: _run_pb2.RunEnd | None = ...,
+        last: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "fence", b"fence", "finish_run", b"finish_run", "memory_change", b"memory_change", "message", b"message"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "fence", b"fence", "finish_run", b"finish_run", "force", b"force", "memory_change", b"memory_change", "message", b"message", "offset", b"offset", "request_id", b"request_id", "session_id", b"session_id", "text", b"text"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version", "_expected_version", b"_expected_version", "expected_memory_version", b"expected_memory_version", "expected_version", b"expected_version", "fence", b"fence", "finish_run", b"finish_run", "force", b"force", "last", b"last", "memory_change", b"memory_change", "message", b"message", "offset", b"offset", "request_id", b"request_id", "session_id", b"session_id", "text", b"text"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expected_memory_version: _TypeAlias = _typing.Literal["expected_memory_version"]  # noqa: Y015
     _WhichOneofArgType__expected_memory_version: _TypeAlias = _typing.Literal["_expected_memory_version", b"_expected_memory_version"]  # noqa: Y015

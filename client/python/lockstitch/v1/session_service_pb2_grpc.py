@@ -147,6 +147,11 @@ class SessionServiceStub(object):
                 request_serializer=lockstitch_dot_v1_dot_session__service__pb2.UndeleteSessionRequest.SerializeToString,
                 response_deserializer=lockstitch_dot_v1_dot_session__service__pb2.UndeleteSessionResponse.FromString,
                 _registered_method=True)
+        self.ForkSession = channel.unary_unary(
+                '/lockstitch.v1.SessionService/ForkSession',
+                request_serializer=lockstitch_dot_v1_dot_session__service__pb2.ForkSessionRequest.SerializeToString,
+                response_deserializer=lockstitch_dot_v1_dot_session__service__pb2.ForkSessionResponse.FromString,
+                _registered_method=True)
         self.StreamDraft = channel.stream_unary(
                 '/lockstitch.v1.SessionService/StreamDraft',
                 request_serializer=lockstitch_dot_v1_dot_session__service__pb2.StreamDraftRequest.SerializeToString,
@@ -368,6 +373,17 @@ class SessionServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ForkSession(self, request, context):
+        """Makes a session of its own out of another one as it was at a version: the same messages under the same seqs, its memory, its tool
+        calls; not its runs, checkpoints, request ids or history.
+
+        Errors: SESSION_EXISTS, CURSOR_AHEAD, INVALID_FIELD where a tool call would be split from its result (metadata: nearest_below, absent
+        where there is none, and nearest_above, the versions that can be forked). A retry gives the same session, as it was forked.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def StreamDraft(self, request_iterator, context):
         """Takes a message's text as the model generates it, shows it to subscribers of any server meanwhile, and stores it as one commit when
         the caller is done. Steps may be sent again, on any server, from any offset that is stored. A draft that gets no step for 25 seconds
@@ -486,6 +502,11 @@ def add_SessionServiceServicer_to_server(servicer, server):
                     servicer.UndeleteSession,
                     request_deserializer=lockstitch_dot_v1_dot_session__service__pb2.UndeleteSessionRequest.FromString,
                     response_serializer=lockstitch_dot_v1_dot_session__service__pb2.UndeleteSessionResponse.SerializeToString,
+            ),
+            'ForkSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.ForkSession,
+                    request_deserializer=lockstitch_dot_v1_dot_session__service__pb2.ForkSessionRequest.FromString,
+                    response_serializer=lockstitch_dot_v1_dot_session__service__pb2.ForkSessionResponse.SerializeToString,
             ),
             'StreamDraft': grpc.stream_unary_rpc_method_handler(
                     servicer.StreamDraft,
@@ -1067,6 +1088,33 @@ class SessionService(object):
             '/lockstitch.v1.SessionService/UndeleteSession',
             lockstitch_dot_v1_dot_session__service__pb2.UndeleteSessionRequest.SerializeToString,
             lockstitch_dot_v1_dot_session__service__pb2.UndeleteSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ForkSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/lockstitch.v1.SessionService/ForkSession',
+            lockstitch_dot_v1_dot_session__service__pb2.ForkSessionRequest.SerializeToString,
+            lockstitch_dot_v1_dot_session__service__pb2.ForkSessionResponse.FromString,
             options,
             channel_credentials,
             insecure,

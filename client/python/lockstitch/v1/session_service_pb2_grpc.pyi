@@ -144,6 +144,13 @@ class SessionServiceStub:
 
     Errors: VERSION_CONFLICT where a version is given. Undeleting a session that is not deleted is OK and changes nothing.
     """
+    ForkSession: _aio.UnaryUnaryMultiCallable[_session_service_pb2.ForkSessionRequest, _session_service_pb2.ForkSessionResponse]
+    """Makes a session of its own out of another one as it was at a version: the same messages under the same seqs, its memory, its tool
+    calls; not its runs, checkpoints, request ids or history.
+
+    Errors: SESSION_EXISTS, CURSOR_AHEAD, INVALID_FIELD where a tool call would be split from its result (metadata: nearest_below, absent
+    where there is none, and nearest_above, the versions that can be forked). A retry gives the same session, as it was forked.
+    """
     StreamDraft: _aio.StreamUnaryMultiCallable[_session_service_pb2.StreamDraftRequest, _session_service_pb2.StreamDraftResponse]
     """Takes a message's text as the model generates it, shows it to subscribers of any server meanwhile, and stores it as one commit when
     the caller is done. Steps may be sent again, on any server, from any offset that is stored. A draft that gets no step for 25 seconds
@@ -406,6 +413,19 @@ class SessionServiceServicer(metaclass=_abc_1.ABCMeta):
         """Makes a deleted session what it was.
 
         Errors: VERSION_CONFLICT where a version is given. Undeleting a session that is not deleted is OK and changes nothing.
+        """
+
+    @_abc_1.abstractmethod
+    def ForkSession(
+        self,
+        request: _session_service_pb2.ForkSessionRequest,
+        context: _aio.ServicerContext[_session_service_pb2.ForkSessionRequest, _abc.Awaitable[_session_service_pb2.ForkSessionResponse]],
+    ) -> _abc.Awaitable[_session_service_pb2.ForkSessionResponse]:
+        """Makes a session of its own out of another one as it was at a version: the same messages under the same seqs, its memory, its tool
+        calls; not its runs, checkpoints, request ids or history.
+
+        Errors: SESSION_EXISTS, CURSOR_AHEAD, INVALID_FIELD where a tool call would be split from its result (metadata: nearest_below, absent
+        where there is none, and nearest_above, the versions that can be forked). A retry gives the same session, as it was forked.
         """
 
     @_abc_1.abstractmethod

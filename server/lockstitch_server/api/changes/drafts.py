@@ -16,8 +16,8 @@ from lockstitch_server.service.drafts import text_too_large
 _BREAK_OFF_SECONDS = 0.1
 """How long the end of the steps is waited out where none of them said that it is the last.
 
-A call that breaks off looks like a half-close at first: that its task is cancelled is an event of its own, which comes
-behind it. Text that was cut off must not be stored as if it were whole.
+A call that breaks off looks like a half-close at first: its cancellation is an event of its own, which comes behind it.
+Text that was cut off must not be stored as if it were whole.
 """
 
 _OF_THE_FIRST = ("request_id", "session_id", "expected_version", "expected_memory_version", "fence", "force")
@@ -72,7 +72,7 @@ class DraftRequest:
         step = self._first
         while True:
             yield DraftText(checks.not_negative(step.offset, "offset"), step.text.encode())
-            ended = step.HasField("memory_change") or step.HasField("finish_run")
+            ended = step.last or step.HasField("memory_change") or step.HasField("finish_run")
             following = await anext(self._steps, None)
             if following is None:
                 if not ended and not self._last.HasField("message"):
@@ -129,6 +129,7 @@ class DraftRequest:
         for step in (digested, last):
             step.ClearField("offset")
             step.ClearField("text")
+            step.ClearField("last")
         return requests.change(
             digested,
             Method.STREAM_DRAFT,

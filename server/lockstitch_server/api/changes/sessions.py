@@ -18,6 +18,7 @@ from lockstitch_server.model import (
     MemoryScope,
     MemoryWrite,
     Method,
+    NewFork,
     NewSession,
     SessionUpdate,
 )
@@ -160,6 +161,30 @@ def undelete_session(request: pb.UndeleteSessionRequest, requests: Requests) -> 
     ref = requests.ref(request.session_id)
     expected = request.expected_version if request.HasField("expected_version") else None
     return requests.change(request, Method.UNDELETE_SESSION, ref, request_id, expected_version=expected)
+
+
+def fork_session(request: pb.ForkSessionRequest, requests: Requests) -> tuple[Change, NewFork]:
+    """ForkSession."""
+    policy, principal, settings = requests.policy, requests.principal, requests.settings
+    policy.require(principal, Claim.FORK_SESSION)
+    if request.new_session_id:
+        policy.require(principal, Claim.CHOOSE_SESSION_ID, "new_session_id")
+    request_id = requests.request_id(request.request_id)
+    source = requests.ref(request.session_id)
+    new_id = _own_session_id(request.new_session_id, "new_session_id", requests)
+    new_id = new_id or ids.server_fork_id(principal.tenant_id, source.session_id, request_id)
+    at_version = request.at_version if request.HasField("at_version") else None
+    if at_version is not None and at_version < 1:
+        raise InvalidField("at_version", "must be 1 or more")
+    fork = NewFork(
+        source=source,
+        at_version=at_version,
+        title=checks.line(request.title, "title", checks.TITLE_CHARACTERS_MAX),
+        labels=sessions.labels(
+            request.labels, "labels", labels_max=settings.labels_max, characters_max=settings.id_characters_max
+        ),
+    )
+    return requests.change(request, Method.FORK_SESSION, requests.ref(new_id), request_id), fork
 
 
 def _forced(force: bool, requests: Requests) -> bool:  # noqa: FBT001 - a field as it came

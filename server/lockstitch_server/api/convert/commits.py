@@ -3,7 +3,7 @@
 from lockstitch.v1 import commit_pb2, working_memory_pb2
 from lockstitch_server.api import checks
 from lockstitch_server.api.convert import messages, runs, sessions, tool_calls
-from lockstitch_server.model import CallerRole, Commit
+from lockstitch_server.model import CallerRole, Commit, Method
 from lockstitch_server.service import budget
 
 _ROLES = {
@@ -30,10 +30,6 @@ def fill(target: commit_pb2.Commit, commit: Commit, shown: frozenset[int] | None
     if commit.memory_change is not None:
         target.memory.CopyFrom(working_memory_pb2.MemoryChange.FromString(commit.memory_change))
         target.memory_run_id = commit.memory_run_id
-    if commit.run is not None:
-        runs.fill(target.run, commit.run)
-    if commit.ended_run is not None:
-        runs.fill(target.ended_run, commit.ended_run)
     # Calls that one commit touches may together hold more than an answer does, which their own lists give.
     room = tool_calls.Room(budget.ANSWER_BYTES - budget.SESSION_BYTES - target.ByteSize())
     for tool_call in commit.tool_calls:
@@ -42,5 +38,22 @@ def fill(target: commit_pb2.Commit, commit: Commit, shown: frozenset[int] | None
     if commit.removed is not None:
         first_seq, last_seq = commit.removed
         target.removed.add(first_seq=first_seq, last_seq=last_seq)
-    if commit.session is not None:
+    _fill_states(target, commit)
+
+
+def _fill_states(target: commit_pb2.Commit, commit: Commit) -> None:
+    """Write what a commit made of the session, its runs and its checkpoints."""
+    if commit.run is not None:
+        runs.fill(target.run, commit.run)
+    if commit.ended_run is not None:
+        runs.fill(target.ended_run, commit.ended_run)
+    for ref in commit.checkpoints:
+        target.checkpoints.add(
+            namespace=ref.namespace, checkpoint_id=ref.checkpoint_id, bytes=ref.bytes, deleted=ref.deleted
+        )
+    if commit.method is Method.FORK_SESSION and commit.session is not None:
+        sessions.fill(target.base.session, commit.session)
+        target.base.version = commit.session.version
+        target.base.last_seq = commit.session.last_seq
+    elif commit.session is not None:
         sessions.fill(target.session, commit.session)

@@ -32,6 +32,9 @@ def fill(target: session_pb2.Session, session: Session) -> None:
     if session.close_time is not None:
         checks.to_timestamp(session.close_time, target.close_time)
     target.active_run_id = session.active_run_id
+    if session.forked_from is not None:
+        target.forked_from.session_id = session.forked_from.session_id
+        target.forked_from.version = session.forked_from.version
     if session.delete_time is not None:
         checks.to_timestamp(session.delete_time, target.delete_time)
     if session.purge_time is not None:

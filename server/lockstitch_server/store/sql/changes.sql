@@ -125,3 +125,12 @@ from lockstitch.update_session_v1(
 ) as c
 left join lateral lockstitch.session_at_v1($1, $2, c.r_version) as s
     on c.r_outcome in ('committed', 'replayed', 'unchanged')
+
+-- name: fork_session
+-- Makes a session out of another one and gives it as of its first version.
+-- $1 to $10 as above, $11 source_key, $12 source_id, $13 version, $14 title, $15 label_keys, $16 label_values
+select
+    c.*,
+    s.*
+from lockstitch.fork_session_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) as c
+left join lateral lockstitch.session_at_v1($1, $2, c.r_version) as s on c.r_outcome in ('committed', 'replayed')

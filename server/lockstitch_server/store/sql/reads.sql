@@ -24,9 +24,9 @@ from lockstitch.list_memory_versions_v1($1, $2, $3, $4, $5, $6, $7, $8)
 -- A page of sessions, the most recently used first; the first row is the list's.
 -- $1 tenant, $2 user, $3 agent, $4 statuses, $5 label_keys, $6 label_values, $7 created_after, $8 created_before,
 --     $9 active_after, $10 active_before, $11 cursor_minute, $12 cursor_time, $13 cursor_id, $14 limit, $15 scan_max,
---     $16 bytes_max, $17 show_deleted
+--     $16 bytes_max, $17 show_deleted, $18 forked_from
 select *
-from lockstitch.list_sessions_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+from lockstitch.list_sessions_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
 
 -- name: list_messages
 -- A page of messages; the first row is the session's.
@@ -104,3 +104,8 @@ from lockstitch.store s
 -- $1 tenants, $2 session_keys
 select v.session_key, v.version, v.is_drafting
 from lockstitch.session_versions_v1($1, $2) as v
+
+-- name: forks_of_erasure
+-- Forks that were made since what a commit erased had come in.
+-- $1 tenant, $2 session_key, $3 version
+select lockstitch.forks_of_erasure_v1($1, $2, $3) as forks

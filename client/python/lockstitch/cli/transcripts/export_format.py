@@ -45,6 +45,7 @@ class Parts:
                 self._of_messages.setdefault(call.message_id, []).append(call)
             else:
                 self._alone.append(call)
+        self._answering = {call.result_message_id for call in self._alone} - {""}
         self._part = 0
         self._written = 0
         self._begin()
@@ -57,8 +58,13 @@ class Parts:
 
     def add(self, message: Message) -> Plain | None:
         """Take the next message in; gives a line where it was full."""
-        while self._alone and self._alone[0].requested_version < message.version:
-            self._change(new_call(self._alone.pop(0)))
+        # All that came along with a fork has one version: there, a call is at least older than its result.
+        while self._alone and (
+            self._alone[0].requested_version < message.version or message.message_id in self._answering
+        ):
+            call = self._alone.pop(0)
+            self._answering.discard(call.result_message_id)
+            self._change(new_call(call))
         size = message.ByteSize()
         is_full = len(self._messages) == MESSAGES_MAX or self._bytes + size > BYTES_MAX
         line = self._line() if self._messages and is_full else None

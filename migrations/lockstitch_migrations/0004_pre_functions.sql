@@ -22,5 +22,8 @@
 -- include: functions/run_reads_v1.sql
 -- include: functions/session_reads_v1.sql
 -- include: functions/session_history_reads_v1.sql
+-- include: functions/checkpoints_v1.sql
+-- include: functions/checkpoint_reads_v1.sql
+-- include: functions/forks_v1.sql
 -- include: functions/commit_reads_v1.sql
 -- include: functions/session_versions_v1.sql

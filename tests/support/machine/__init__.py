@@ -1,0 +1,1 @@
+"""The random caller: a Hypothesis state machine, its rules by topic."""
