@@ -2,9 +2,10 @@
 
     python examples/resume_execution.py
 
-Resuming a conversation needs what was said. Resuming an execution needs to know who may act, what was done, and what was
-to come: a run says the first, the ledger of tool calls the second, a checkpoint the third. Nothing is acted: the engines
-are processes of their own, and are ended with kill -9 and stopped with SIGSTOP. Exits with 1 if something is wrong.
+Resuming a conversation needs what was said. Resuming an execution needs to know who may act, what was done, and what is
+to come: a run says the first, the ledger of tool calls the second, a checkpoint the third. Nothing is acted: the
+engines are processes of their own, and are ended with kill -9 and stopped with SIGSTOP. Exits with 1 if something is
+wrong.
 """
 
 import argparse
