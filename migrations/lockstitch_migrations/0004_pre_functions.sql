@@ -21,8 +21,11 @@
 -- include: functions/tool_call_reads_v1.sql
 -- include: functions/run_reads_v1.sql
 -- include: functions/session_reads_v1.sql
+-- include: functions/session_lists_v1.sql
 -- include: functions/session_history_reads_v1.sql
+-- include: functions/session_creation_v1.sql
 -- include: functions/checkpoints_v1.sql
+-- include: functions/checkpoint_copies_v1.sql
 -- include: functions/checkpoint_reads_v1.sql
 -- include: functions/forks_v1.sql
 -- include: functions/commit_reads_v1.sql
