@@ -18,6 +18,7 @@ from flatness import read_and_append
 from forks import long_sessions
 from import_speed import import_against_append
 from lists import sessions_and_removals
+from overload import beyond_what_it_can
 from results import Results, commit, machine
 from round_trips import of_each_call
 from runs import fenced_and_renewed
@@ -79,6 +80,7 @@ async def measure(*, quick: bool) -> Results:
                 stage, expired=1_000 if quick else 100_000, rounds=2 if quick else 10, calls=500 if quick else 3000
             )
         )
+        results.add(*await beyond_what_it_can(calls=500 if quick else 8000))
         results.add(*await many_appends(stage, appends=5_000 if quick else 100_000))
     return results
 

@@ -22,6 +22,7 @@ from lockstitch_server.service.erasure import Erasure
 from lockstitch_server.service.memory import Memories
 from lockstitch_server.service.messages import Messages
 from lockstitch_server.service.paging import Paging
+from lockstitch_server.service.quotas import Quotas
 from lockstitch_server.service.runs import Runs
 from lockstitch_server.service.sessions import Sessions
 from lockstitch_server.service.sweeping import Sweeper
@@ -194,6 +195,12 @@ async def running_server(
             committed=hub.committed,
         )
         writing = DraftWriting(draft_store, hub.drafted)
+        quotas = Quotas(
+            background,
+            tenant_max=settings.tenant_sessions_max,
+            user_max=settings.user_sessions_max,
+            interval=settings.quota_interval,
+        )
         services = _services(
             settings,
             store,
@@ -206,6 +213,7 @@ async def running_server(
             draft_store=draft_store,
             writing=writing,
             background=background,
+            quotas=quotas,
             hub=hub,
         )
 
@@ -218,6 +226,7 @@ async def running_server(
             hub.running(),
             writing.running(),
             sweeper.running(),
+            quotas.running(),
             serving(
                 settings, services, durability, identity, listen=listen, reuse_port=reuse_port, drain=drain
             ) as port,
@@ -249,6 +258,7 @@ def _services(
     draft_store: DraftStore,
     writing: DraftWriting,
     background: Background,
+    quotas: Quotas,
     hub: Hub,
 ) -> Services:
     paging = Paging(
@@ -260,13 +270,13 @@ def _services(
     memories = Memories(writer, reader, paging)
     return Services(
         identity=identity,
-        sessions=Sessions(writer, reader, paging, purge_after=settings.purge_after),
-        appends=Appends(writer, memories),
+        sessions=Sessions(writer, reader, paging, quotas, purge_after=settings.purge_after),
+        appends=Appends(writer, memories, quotas),
         memories=memories,
         tool_calls=ToolCalls(writer, reader, paging),
         messages=Messages(writer, reader, paging),
         runs=Runs(runs, paging),
-        checkpoints=Checkpoints(checkpoints, paging),
+        checkpoints=Checkpoints(checkpoints, paging, quotas),
         drafts=Drafts(draft_store, writing, writer, memories, text_bytes_max=settings.content_bytes_max),
         erasure=Erasure(background, time_max=_ERASURE_TIME_MAX),
         commits=Commits(log, paging),

@@ -222,6 +222,30 @@ class Settings(BaseSettings):
     Longer forgives bursts, shorter keeps callers even. Defaults to 2 s.
     """
 
+    calls_in_flight_max: Annotated[int | None, Field(ge=1)] = None
+    """How many unary calls this process answers at a time; those beyond are OVERLOADED, and told when to come back.
+
+    At twice what saturates it (64 on two cores) an overload costs those who are let in little. Lower than that wastes
+    the machine; callers need to come again, as the clients here do. Defaults to none: calls wait their turn, for a
+    connection no longer than `pool_wait`.
+    """
+
+    tenant_sessions_max: Annotated[int | None, Field(ge=1)] = None
+    """How many sessions a tenant may have, deleted ones that can be undeleted among them; one more is QUOTA_EXCEEDED.
+
+    They are counted beside the calls (`quota_interval`): by what is created between two counts it may be passed.
+    Defaults to none: no bound.
+    """
+
+    user_sessions_max: Annotated[int | None, Field(ge=1)] = None
+    """How many sessions one user may have; counted like `tenant_sessions_max`. Defaults to none: no bound."""
+
+    quota_interval: Annotated[Duration, Field(le=timedelta(seconds=60))] = timedelta(seconds=30)
+    """How often the sessions of those who create some are counted, up to their quota.
+
+    Shorter holds quotas more exactly, at the cost of a count by index each. Defaults to 30 s.
+    """
+
     reflection: bool = True
     """Answer gRPC reflection, so that grpcurl and the like work without the protos.
 

@@ -11,7 +11,7 @@ LockstitchError
 ├── FailedPrecondition  SessionClosed, SessionExpired, SessionDeleted, RunActive, RunFenced, RunEnded, ToolCallEnded,
 │                       ToolCallStatusRefused, ToolCallAmbiguous, RequestIdReused
 ├── OutOfRange          CursorAhead, StoreRestored
-├── ResourceExhausted   RateLimited, SessionFull, SubscriptionLimit, SlowConsumer
+├── ResourceExhausted   RateLimited, QuotaExceeded, SessionFull, SubscriptionLimit, SlowConsumer
 ├── Unavailable         Draining, Overloaded, DatabaseUnavailable, CommitOutcomeUnknown
 └── Internal            InternalError
 
@@ -344,6 +344,13 @@ class RateLimited(ResourceExhausted):
     """The caller makes more calls a second than it may."""
 
     reason = "RATE_LIMITED"
+
+
+class QuotaExceeded(ResourceExhausted):
+    """The tenant or the user has as many sessions as it may."""
+
+    reason = "QUOTA_EXCEEDED"
+    sentence = "There are as many sessions as there may be: purge some, or have the quota raised."
 
 
 class SubscriptionLimit(ResourceExhausted):

@@ -100,6 +100,7 @@ OVER_SESSIONS = {
     "checkpoints_by_place_v1",
     "copy_checkpoints_v1",
     "count_sessions_of_user_v1",
+    "count_sessions_v1",
     "fork_session_v1",
     "forks_of_erasure_v1",
     "list_checkpoint_places_v1",

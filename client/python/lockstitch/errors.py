@@ -12,7 +12,7 @@
     ├── FailedPrecondition   SessionClosed · SessionExpired · SessionDeleted · RunActive · RunFenced · RunEnded
     │                        ToolCallEnded · ToolCallStatusRefused · ToolCallAmbiguous · RequestIdReused
     ├── OutOfRange           CursorAhead · StoreRestored
-    ├── ResourceExhausted    RateLimited · SessionFull · SubscriptionLimit · SlowConsumer
+    ├── ResourceExhausted    RateLimited · QuotaExceeded · SessionFull · SubscriptionLimit · SlowConsumer
     ├── Unavailable          Draining · Overloaded · DatabaseUnavailable · CommitOutcomeUnknown
     ├── Internal             (the reason INTERNAL: a bug, with its incident_id)
     └── DeadlineExceeded · Cancelled · Unimplemented · DataLoss · Unknown
@@ -328,6 +328,10 @@ class RateLimited(ResourceExhausted):
     def limit(self) -> float:
         """How many calls a second it may make of one server process."""
         return float(self.metadata.get("limit", 0))
+
+
+class QuotaExceeded(ResourceExhausted):
+    """The tenant or the user has as many sessions as it may."""
 
 
 class SessionFull(ResourceExhausted):

@@ -52,6 +52,7 @@ CLASS_OF_REASON: Mapping[str, type[LockstitchError]] = MappingProxyType(
         "SUBSCRIPTION_LIMIT": errors.SubscriptionLimit,
         "SLOW_CONSUMER": errors.SlowConsumer,
         "RATE_LIMITED": errors.RateLimited,
+        "QUOTA_EXCEEDED": errors.QuotaExceeded,
         "SESSION_FULL": errors.SessionFull,
         "DRAINING": errors.Draining,
         "OVERLOADED": errors.Overloaded,

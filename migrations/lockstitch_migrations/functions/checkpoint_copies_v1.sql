@@ -63,7 +63,7 @@ $$;
 create function lockstitch.copy_checkpoints_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text,
     p_method smallint, p_request uuid, p_digest bytea, p_subject text, p_principal_role smallint, p_traceparent text,
-    p_expected_version bigint, p_source_key uuid, p_source_id text, p_create boolean, p_user text, p_agent text,
+    p_expected_version bigint, p_source_key uuid, p_source_id text, p_create smallint, p_user text, p_agent text,
     out r_outcome text, out r_version bigint, out r_last_seq bigint, out r_memory_version bigint, out r_commit_time timestamptz,
     out r_count bigint
 ) language plpgsql as $$

@@ -2,7 +2,7 @@
 create function lockstitch.put_checkpoint_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text,
     p_method smallint, p_request uuid, p_digest bytea, p_subject text, p_principal_role smallint, p_traceparent text,
-    p_expected_version bigint, p_run_id text, p_fencing_token bigint, p_create boolean, p_user text, p_agent text,
+    p_expected_version bigint, p_run_id text, p_fencing_token bigint, p_create smallint, p_user text, p_agent text,
     p_namespace text, p_checkpoint_id text, p_parent_id text, p_checkpoint_run_id text, p_format text, p_metadata bytea, p_data bytea,
     p_channels text[], p_versions text[], p_value_formats text[], p_values bytea[],
     p_task_ids text[], p_task_paths text[], p_indexes integer[], p_write_channels text[], p_write_formats text[], p_writes bytea[],

@@ -5,7 +5,7 @@
 -- an exception. A request_id that was committed before gives its receipt again, whatever became of the session since.
 --
 -- p_owner: what the caller is narrowed to (reaches_v1); null for callers who reach their whole tenant.
--- p_create: 0 never, 1 if missing, 2 must not exist. p_user: whose session it becomes, and whose an existing one must be.
+-- p_create: 0 never, 1 if missing, 2 must not exist; below 0 likewise, while there may be no session more. p_user: whose session it becomes, and whose an existing one must be.
 -- Ledger steps (p_op): 1 record, 2 answered by a message of the caller, 3 update, 4 complete. The message that a step 4 names is
 -- the result it writes, and is stored only for a call that a message made.
 --
@@ -51,8 +51,10 @@ declare
     v_erased_since bigint;
     v_memory_version bigint;
     v_memory_bytes integer;
+    v_may_create boolean := p_create > 0;
 begin
     perform set_config('app.tenant', p_tenant, true);
+    p_create := abs(p_create);
 
     select * into v_session from lockstitch.sessions s
     where s.session_key = p_session_key and s.tenant_id = p_tenant
@@ -67,6 +69,10 @@ begin
             select from lockstitch.purged_sessions g where g.session_key = p_session_key and g.tenant_id = p_tenant
         ) then
             r_outcome := 'session_purged';
+            return;
+        end if;
+        if not v_may_create then
+            r_outcome := 'quota_exceeded';
             return;
         end if;
         if p_run_id is not null then

@@ -98,6 +98,7 @@ create function lockstitch.fork_session_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text,
     p_method smallint, p_request uuid, p_digest bytea, p_subject text, p_principal_role smallint, p_traceparent text,
     p_source_key uuid, p_source_id text, p_version bigint, p_title text, p_label_keys text[], p_label_values text[],
+    p_is_over_quota boolean,
     out r_outcome text, out r_version bigint, out r_last_seq bigint, out r_memory_version bigint, out r_commit_time timestamptz,
     out r_below bigint, out r_above bigint
 ) language plpgsql as $$
@@ -141,6 +142,10 @@ begin
         r_version := v_source.version;
         if v_version > v_source.version then
             r_outcome := 'fork_ahead';
+            return;
+        end if;
+        if p_is_over_quota then
+            r_outcome := 'quota_exceeded';
             return;
         end if;
         -- Nothing lies behind the present.

@@ -84,6 +84,23 @@ begin
 end
 $$;
 
+-- How many sessions a user has, or all of a tenant (p_user null): p_most where there are more.
+create function lockstitch.count_sessions_v1(p_tenant text, p_user text, p_most integer)
+returns bigint language plpgsql stable set plan_cache_mode = force_custom_plan as $$
+begin
+    perform set_config('app.tenant', p_tenant, true);
+    return (
+        select count(*)
+        from (
+            select
+            from lockstitch.sessions s
+            where s.tenant_id = p_tenant and (p_user is null or s.user_id = p_user) and s.activity_minute >= 0
+            limit p_most
+        ) as n
+    );
+end
+$$;
+
 -- How many sessions a user has.
 create function lockstitch.count_sessions_of_user_v1(p_tenant text, p_user text)
 returns bigint language plpgsql stable as $$

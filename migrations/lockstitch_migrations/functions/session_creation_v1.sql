@@ -23,10 +23,11 @@ begin
 end
 $$;
 
--- Like begin_change_v1, for a change that creates its session where p_create says so: the outcome is then null, and the version 0.
+-- Like begin_change_v1, for a change that creates its session where p_create is 1: the outcome is then null, and the version 0. It is -1
+-- where the change would, and there may be no session more.
 create function lockstitch.begin_or_create_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text, p_method smallint, p_request uuid, p_digest bytea,
-    p_create boolean, p_user text, p_agent text,
+    p_create smallint, p_user text, p_agent text,
     out r_outcome text, out r_session lockstitch.sessions, out r_commit lockstitch.commits, out r_now timestamptz
 ) language plpgsql as $$
 declare
@@ -40,8 +41,8 @@ begin
         r_session := v_begun.r_session;
         r_commit := v_begun.r_commit;
         r_now := v_begun.r_now;
-        if r_outcome is distinct from 'session_not_found' or not p_create then
-            if p_create and r_outcome is null and p_user <> '' and (r_session).user_id <> p_user then
+        if r_outcome is distinct from 'session_not_found' or p_create = 0 then
+            if p_create <> 0 and r_outcome is null and p_user <> '' and (r_session).user_id <> p_user then
                 r_outcome := 'session_exists';
             end if;
             return;
@@ -50,6 +51,10 @@ begin
             select from lockstitch.purged_sessions g where g.session_key = p_session_key and g.tenant_id = p_tenant
         ) then
             r_outcome := 'session_purged';
+            return;
+        end if;
+        if p_create < 0 then
+            r_outcome := 'quota_exceeded';
             return;
         end if;
         r_session := lockstitch.new_session_v1(p_tenant, p_session_key, p_session_id, p_user, p_agent, r_now);

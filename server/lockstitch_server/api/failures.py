@@ -44,6 +44,10 @@ def trailers(error: errors.LockstitchError) -> tuple[tuple[str, str | bytes], ..
         bad_request = error_details_pb2.BadRequest()
         bad_request.field_violations.add(field=error.field, description=sentence_of(error))
         status.details.append(_packed(bad_request))
+    if isinstance(error, errors.QuotaExceeded):
+        quota = error_details_pb2.QuotaFailure()
+        quota.violations.add(subject="sessions", description=sentence_of(error))
+        status.details.append(_packed(quota))
     if error.retry_after is None:
         return ((DETAILS_KEY, status.SerializeToString()),)
     delay = Duration()
@@ -59,7 +63,12 @@ def sentence_of(error: errors.LockstitchError) -> str:
 
 
 def _packed(
-    detail: error_details_pb2.ErrorInfo | error_details_pb2.BadRequest | error_details_pb2.RetryInfo,
+    detail: (
+        error_details_pb2.ErrorInfo
+        | error_details_pb2.BadRequest
+        | error_details_pb2.QuotaFailure
+        | error_details_pb2.RetryInfo
+    ),
 ) -> Any:
     packed = Any()
     packed.Pack(detail)

@@ -14,6 +14,7 @@ import structlog
 from google.protobuf.message import DecodeError, Message
 
 from lockstitch_server.api import failures
+from lockstitch_server.api.admission import Admission
 from lockstitch_server.api.call import Call, current_call
 from lockstitch_server.api.doorway import Doorway
 from lockstitch_server.api.patience import Patience
@@ -49,11 +50,20 @@ class _Unreadable:
 class Interceptor(grpc.aio.ServerInterceptor):
     """Wraps each method once, at its first call."""
 
-    def __init__(self, identity: Identity, rates: Rates, *, unary_deadline: timedelta, stall_max: timedelta) -> None:
+    def __init__(
+        self,
+        identity: Identity,
+        rates: Rates,
+        admission: Admission,
+        *,
+        unary_deadline: timedelta,
+        stall_max: timedelta,
+    ) -> None:
         """`unary_deadline` is for calls that came without one, `stall_max` for streams that take nothing."""
         self._tokens = identity.tokens
         self._certificates = identity.certificates
         self._rates = rates
+        self._admission = admission
         self._deadline = unary_deadline.total_seconds()
         self._stall_max = stall_max.total_seconds()
         self._wrapped: dict[str, Handler] = {}
@@ -101,10 +111,11 @@ class Interceptor(grpc.aio.ServerInterceptor):
             return answer
 
         async def answered(request: Any, context: Context) -> Any:
-            if context.time_remaining() is not None:
-                return await answer(request, context)
-            async with asyncio.timeout(self._deadline):
-                return await answer(request, context)
+            with self._admission.admitted():
+                if context.time_remaining() is not None:
+                    return await answer(request, context)
+                async with asyncio.timeout(self._deadline):
+                    return await answer(request, context)
 
         return answered
 

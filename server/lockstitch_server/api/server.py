@@ -20,6 +20,7 @@ from lockstitch.v1 import (
     session_service_pb2_grpc,
 )
 from lockstitch_server.api.admin_service import AdminServicer
+from lockstitch_server.api.admission import Admission
 from lockstitch_server.api.checkpoint_service import CheckpointServicer
 from lockstitch_server.api.health_service import Health
 from lockstitch_server.api.interceptor import Interceptor
@@ -64,7 +65,11 @@ async def serving(
         burst=settings.rate_burst,
     )
     interceptor = Interceptor(
-        identity, rates, unary_deadline=settings.unary_deadline, stall_max=settings.stream_stall_max
+        identity,
+        rates,
+        Admission(settings.calls_in_flight_max),
+        unary_deadline=settings.unary_deadline,
+        stall_max=settings.stream_stall_max,
     )
     server = grpc.aio.server(
         interceptors=[interceptor],

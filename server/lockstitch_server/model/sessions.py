@@ -44,6 +44,8 @@ class NewSession:
     labels: dict[str, str] = field(default_factory=dict)
     metadata: bytes = b""
     expiration: Expiration = field(default_factory=Expiration)
+    is_over_quota: bool = False
+    """Whether there may be no session more: it is then refused where it is not there yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +106,5 @@ class NewFork:
     at_version: int | None
     title: str
     labels: dict[str, str]
+    is_over_quota: bool = False
+    """Whether there may be no session more: it is then refused where it is not there yet."""

@@ -21,6 +21,7 @@ from lockstitch_server.model import (
 )
 from lockstitch_server.service import json_text, outcomes
 from lockstitch_server.service.paging import Page, PageRequest, Paging
+from lockstitch_server.service.quotas import Quotas
 from lockstitch_server.store.checkpoints import CheckpointDeletion, CheckpointFilter, CheckpointStore, ListedPlace
 from lockstitch_server.store.results import ChangeReport
 
@@ -55,14 +56,15 @@ class CheckpointAnswer:
 class Checkpoints:
     """Puts, finds, lists, copies and deletes checkpoints."""
 
-    def __init__(self, store: CheckpointStore, paging: Paging) -> None:
+    def __init__(self, store: CheckpointStore, paging: Paging, quotas: Quotas) -> None:
         """Answers are cut as `paging` says."""
         self._store = store
         self._paging = paging
+        self._quotas = quotas
 
     async def put(self, change: Change, new: NewCheckpoint, create: NewSession | None) -> Receipt:
         """Put a checkpoint."""
-        return _receipt(await self._store.put(change, new, create), change)
+        return _receipt(await self._store.put(change, new, self._quotas.applied(change, create)), change)
 
     async def put_writes(
         self,
@@ -84,7 +86,7 @@ class Checkpoints:
 
     async def copy(self, change: Change, source: SessionRef, create: NewSession | None) -> tuple[int, Receipt]:
         """Copy checkpoints to another session; gives how many."""
-        report = await self._store.copy(change, source, create)
+        report = await self._store.copy(change, source, self._quotas.applied(change, create))
         return report.count, _receipt(report, change)
 
     async def get(self, asked: CheckpointRequest) -> CheckpointAnswer:

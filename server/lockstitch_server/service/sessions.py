@@ -21,6 +21,7 @@ from lockstitch_server.model import (
 )
 from lockstitch_server.service import budget, outcomes
 from lockstitch_server.service.paging import Page, PageRequest, Paging
+from lockstitch_server.service.quotas import Quotas
 from lockstitch_server.store.reader import Reader, SessionFilter, SessionParts
 from lockstitch_server.store.results import ChangeReport, SessionCursor, SessionView
 from lockstitch_server.store.writer import Writer
@@ -48,16 +49,19 @@ class SessionAnswer:
 class Sessions:
     """Creates, reads, lists, closes, restores and deletes sessions."""
 
-    def __init__(self, writer: Writer, reader: Reader, paging: Paging, *, purge_after: timedelta) -> None:
+    def __init__(
+        self, writer: Writer, reader: Reader, paging: Paging, quotas: Quotas, *, purge_after: timedelta
+    ) -> None:
         """Pages are cut as `paging` says; what is deleted is kept for `purge_after`."""
         self._writer = writer
+        self._quotas = quotas
         self._purge_after = purge_after
         self._reader = reader
         self._paging = paging
 
     async def create(self, change: Change, new: NewSession, content: Content) -> tuple[Session, Receipt]:
         """Create a session; gives it as of its first version."""
-        report = await self._writer.create_session(change, new, content)
+        report = await self._writer.create_session(change, self._quotas.applied(change, new), content)
         error = outcomes.refusal(report, change, content)
         if error is not None:
             raise error
@@ -65,7 +69,7 @@ class Sessions:
 
     async def fork(self, change: Change, fork: NewFork) -> tuple[Session, Receipt]:
         """Make a session out of another one; gives it as of its first version."""
-        report = await self._writer.fork_session(change, fork)
+        report = await self._writer.fork_session(change, self._quotas.applied(change, fork))
         error = outcomes.refusal(report, change, Content())
         if error is not None:
             raise error

@@ -72,6 +72,12 @@ class Background:
         found = await self._statements.fetch("sessions_of_user", tenant_id, user_id, limit)
         return [(row["session_id"], row["session_key"]) for row in found]
 
+    async def count_sessions(self, tenant_id: str, user_id: str | None, most: int) -> int:
+        """Say how many sessions a user has, or all of a tenant; `most` where there are more."""
+        row = await self._statements.one("count_sessions", tenant_id, user_id, most)
+        count: int = row["sessions"]
+        return count
+
     async def count_sessions_of(self, tenant_id: str, user_id: str) -> int:
         """Say how many sessions a user has."""
         row = await self._statements.one("count_sessions_of_user", tenant_id, user_id)

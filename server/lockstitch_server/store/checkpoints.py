@@ -233,7 +233,7 @@ def _fence(fence: Fence | None) -> tuple[object, ...]:
 
 
 def _create(create: NewSession | None) -> tuple[object, ...]:
-    return (False, None, None) if create is None else (True, create.user_id, create.agent)
+    return (0, None, None) if create is None else (-1 if create.is_over_quota else 1, create.user_id, create.agent)
 
 
 def _writes(writes: Sequence[CheckpointWrite]) -> tuple[object, ...]:

@@ -86,6 +86,7 @@ class Writer:
             fork.title,
             list(fork.labels),
             list(fork.labels.values()),
+            fork.is_over_quota,
             time_max=_FORK_TIME_MAX,
         )
         report = replace(
@@ -230,7 +231,7 @@ class Writer:
             *_ledger(content.ledger),
             content.allow_orphans,
             *_memory(memory),
-            create,
+            -create if new is not None and new.is_over_quota else create,
             *(_NO_SESSION if new is None else _new_session(new)),
             *self._limits,
             content.erase,

@@ -104,6 +104,10 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
     """RESOURCE_EXHAUSTED. The tenant or the subject makes more calls a second than it may, counted by each server process. Metadata: limit.
     RetryInfo says when to come again. Example: "This tenant makes more than 100 calls a second."
     """
+    ERROR_REASON_QUOTA_EXCEEDED: _ErrorReason.ValueType  # 39
+    """RESOURCE_EXHAUSTED. The tenant or the user has as many sessions as it may, by a count that is at most a minute old. QuotaFailure says
+    of what. Example: "There are as many sessions as there may be: purge some, or have the quota raised."
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed: the `reason` of the one google.rpc.ErrorInfo (domain lockstitch.dev) in its status, without the prefix.
@@ -191,5 +195,9 @@ ERROR_REASON_CHECKPOINT_NOT_FOUND: ErrorReason.ValueType  # 37
 ERROR_REASON_RATE_LIMITED: ErrorReason.ValueType  # 38
 """RESOURCE_EXHAUSTED. The tenant or the subject makes more calls a second than it may, counted by each server process. Metadata: limit.
 RetryInfo says when to come again. Example: "This tenant makes more than 100 calls a second."
+"""
+ERROR_REASON_QUOTA_EXCEEDED: ErrorReason.ValueType  # 39
+"""RESOURCE_EXHAUSTED. The tenant or the user has as many sessions as it may, by a count that is at most a minute old. QuotaFailure says
+of what. Example: "There are as many sessions as there may be: purge some, or have the quota raised."
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

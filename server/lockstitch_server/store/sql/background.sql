@@ -29,6 +29,11 @@ from lockstitch.purge_session_v1($1, $2, $3, $4, $5)
 select *
 from lockstitch.sessions_of_user_v1($1, $2, $3)
 
+-- name: count_sessions
+-- How many sessions a user or a tenant has, up to a bound.
+-- $1 tenant, $2 user, $3 most
+select lockstitch.count_sessions_v1($1, $2, $3) as sessions
+
 -- name: count_sessions_of_user
 -- How many sessions a user has.
 -- $1 tenant, $2 user

@@ -128,9 +128,10 @@ left join lateral lockstitch.session_at_v1($1, $2, c.r_version) as s
 
 -- name: fork_session
 -- Makes a session out of another one and gives it as of its first version.
--- $1 to $10 as above, $11 source_key, $12 source_id, $13 version, $14 title, $15 label_keys, $16 label_values
+-- $1 to $10 as above, $11 source_key, $12 source_id, $13 version, $14 title, $15 label_keys, $16 label_values,
+--     $17 is_over_quota
 select
     c.*,
     s.*
-from lockstitch.fork_session_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) as c
+from lockstitch.fork_session_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) as c
 left join lateral lockstitch.session_at_v1($1, $2, c.r_version) as s on c.r_outcome in ('committed', 'replayed')
