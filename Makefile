@@ -43,7 +43,8 @@ fmt: $(READY) ## format and mend what can be mended
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 
-lint: $(READY) generate-check ## ruff, mypy strict, layers, protos, generated code
+lint: $(READY) generate-check ## ruff, mypy strict, layers, protos, generated code, dependencies that fit each other
+	$(BIN)/pip check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(TYPED)

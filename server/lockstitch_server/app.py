@@ -146,6 +146,7 @@ async def running_server(
         database_url,
         connections_max=max(1, settings.pool_connections_max - 1),
         wait=settings.pool_wait,
+        queue_max=settings.pool_queue_max,
         statement_timeout=settings.statement_timeout,
     )
     background_pool = Pool(

@@ -181,6 +181,12 @@ class Settings(BaseSettings):
     10.
     """
 
+    pool_queue_max: Annotated[int, Field(ge=1)] = 10_000
+    """How many calls may wait for a connection at once; one more is OVERLOADED without waiting.
+
+    Each holds its request in memory. Defaults to 10,000.
+    """
+
     pool_wait: Duration = timedelta(milliseconds=250)
     """How long a call waits for a free connection before it is told OVERLOADED.
 
@@ -252,6 +258,12 @@ class Settings(BaseSettings):
     It shows the API's shape, which is public, to whoever can connect. Defaults to true.
     """
 
+    health: bool = True
+    """Answer `grpc.health.v1`, without a token, for probes and balancers.
+
+    It says nothing but whether this process serves. Turn it off where nobody asks. Defaults to true.
+    """
+
     log_format: Literal["auto", "json", "console"] = "auto"
     """`json` is a line an event, `console` is for people, `auto` is console on a terminal and else json.
 
@@ -299,6 +311,12 @@ class Settings(BaseSettings):
 
     Shorter lets another engine take over from a dead one sooner, and asks the living to renew more often. Defaults to
     30 s.
+    """
+
+    lease_max: Annotated[Duration, Field(ge=timedelta(seconds=1), le=timedelta(hours=1))] = timedelta(hours=1)
+    """The longest lease that a run may ask for; the shortest is a second.
+
+    Nobody takes over from a dead holder before its lease has run out. Defaults to 1 hour.
     """
 
     labels_max: Annotated[int, Field(ge=0, le=64)] = 64

@@ -14,7 +14,7 @@ from support.rpc import As, Rpc, outcome, refusal, taken_apart
 from support.stage import StartServer
 from support.waiting import until_true
 
-TENANT_MAX, USER_MAX = 6, 3
+TENANT_MAX, USER_MAX = 100, 3
 AT_A_TIME = 4
 
 

@@ -87,7 +87,8 @@ async def serving(
     checkpoint_service_pb2_grpc.add_CheckpointServiceServicer_to_server(CheckpointServicer(requests, services), server)
     admin_service_pb2_grpc.add_AdminServiceServicer_to_server(admin, server)
     health = Health(_SERVICES)
-    health_pb2_grpc.add_HealthServicer_to_server(health, server)
+    if settings.health:
+        health_pb2_grpc.add_HealthServicer_to_server(health, server)
     if settings.reflection:
         reflection.enable_server_reflection((*_SERVICES, reflection.SERVICE_NAME), server)
     port = _bind(server, listen, _credentials(settings))

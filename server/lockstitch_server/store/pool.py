@@ -28,17 +28,19 @@ class Pool:
         *,
         connections_max: int,
         wait: timedelta,
+        queue_max: int = 10_000,
         statement_timeout: timedelta,
         role: str = APP_ROLE,
     ) -> None:
         """Nothing is opened yet; connections work as `role`.
 
-        `wait` is how long a caller waits for a connection before OVERLOADED.
+        `wait` is how long a caller waits for a connection before OVERLOADED, `queue_max` how many wait at once.
         """
         self._url = database_url
         self._role = role
         self._connections_max = connections_max
         self._wait = wait.total_seconds()
+        self._queue_max = queue_max
         self._statement_timeout = statement_timeout
         self._free: deque[asyncpg.Connection] = deque()
         self._waiting: deque[asyncio.Future[asyncpg.Connection | None]] = deque()
@@ -124,6 +126,10 @@ class Pool:
             raise DatabaseUnavailable
         if self._open < self._connections_max:
             return await self._connect()
+        if len(self._waiting) >= self._queue_max:
+            raise Overloaded(
+                f"{self._queue_max} calls wait for a database connection.", retry_after=timedelta(seconds=self._wait)
+            )
         waiter: asyncio.Future[asyncpg.Connection | None] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         try:

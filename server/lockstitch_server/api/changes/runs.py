@@ -14,7 +14,7 @@ from lockstitch_server.auth.policy import Claim
 from lockstitch_server.errors import InvalidField
 from lockstitch_server.model import Change, Fence, Method, NewRun, OnBusy, RunEnd, SessionRef
 
-_LEASE_MIN, _LEASE_MAX = timedelta(seconds=1), timedelta(hours=1)
+_LEASE_MIN = timedelta(seconds=1)
 
 
 class _Leased(Protocol):
@@ -87,5 +87,5 @@ def finish_run(request: pb.FinishRunRequest, requests: Requests) -> tuple[Change
 
 def _lease(request: _Leased, requests: Requests) -> timedelta:
     if not request.HasField("lease"):
-        return requests.settings.lease_default
-    return checks.span(request.lease, "lease", _LEASE_MIN, _LEASE_MAX)
+        return min(requests.settings.lease_default, requests.settings.lease_max)
+    return checks.span(request.lease, "lease", _LEASE_MIN, requests.settings.lease_max)
