@@ -80,16 +80,17 @@ class Store:
         scope = caller.tenant, request.session_id, request.request_id
         session_id = request.new_session_id or self.fork_ids.get(scope, given.session_id)
         found, content = self.sessions.get((caller.tenant, session_id)), content_of(request, "")
-        if found is not None:
-            is_others = caller.role == "user" and found.states[-1].head.user_id != caller.subject
-            if found.is_purged or is_others:
-                raise Refused("SESSION_EXISTS" if request.new_session_id else "SESSION_NOT_FOUND")
+        is_others = found is not None and caller.role == "user" and found.states[-1].head.user_id != caller.subject
+        if found is not None and not found.is_purged and not is_others:
             known = next(iter(found.records.values()))
-            if known[0] != content:
-                raise Refused("SESSION_EXISTS" if request.new_session_id else "REQUEST_ID_REUSED")
-            again: pb.ForkSessionResponse = replayed(known[1])
-            return again
+            if known[0] == content:
+                again: pb.ForkSessionResponse = replayed(known[1])
+                return again
         now = self.undeleted(caller, request.session_id)
+        if found is not None and request.new_session_id:
+            raise Refused("SESSION_EXISTS")
+        if found is not None:
+            raise Refused("SESSION_NOT_FOUND" if found.is_purged else "REQUEST_ID_REUSED")
         source = forks.source_of(self.sessions[caller.tenant, request.session_id].states, request)
         state = forks.copy_of(source, now, request, session_id, given)
         receipt = state.receipt(given.store_epoch, of_commit=False)

@@ -30,8 +30,13 @@ class CheckpointRules(Machine):
     """What engines save, of what they share, where they save it to, and what they throw away."""
 
     def checkpoint(self, data: st.DataObject) -> None:
+        """Some steps of an execution."""
         caller = self.choices.caller(data, but="" if self.choices.one_in(14, data) else "user")
         session_id = self.choices.session_id(data, caller)
+        for _ in range(data.draw(st.integers(1, 4))):
+            self.take_a_step(data, caller, session_id)
+
+    def take_a_step(self, data: st.DataObject, caller: Caller, session_id: str) -> None:
         match data.draw(st.sampled_from(KINDS)):
             case "put":
                 self.put(data, caller, session_id)
@@ -48,29 +53,32 @@ class CheckpointRules(Machine):
         new = Checkpoint(
             checkpoint_id=data.draw(st.sampled_from(IDS)),
             namespace=data.draw(st.sampled_from(NAMESPACES)),
-            run_id=data.draw(st.sampled_from(RUN_IDS)),
             format=data.draw(st.sampled_from(("", "pickle"))),
             data=data.draw(st.sampled_from((b"", b"\x80\x05", b"state"))),
             metadata_json=data.draw(st.sampled_from(METADATA)),
             version=data.draw(st.sampled_from((0, 77))),
             writes=data.draw(st.lists(writes, max_size=2)),
         )
-        parents = [checkpoint_id for namespace, checkpoint_id in stored if namespace == new.namespace]
+        is_there = [checkpoint_id for namespace, checkpoint_id in stored if namespace == new.namespace]
+        parents = [checkpoint_id for checkpoint_id in is_there if checkpoint_id < new.checkpoint_id]
         if parents and not self.choices.one_in(3, data):
             new.parent_id = data.draw(st.sampled_from(parents))
-        elif self.choices.one_in(7, data):
+        elif self.choices.one_in(9, data):
             new.parent_id = data.draw(st.sampled_from(IDS))
         known = values_in(stored, new.namespace)
         for channel in data.draw(st.lists(st.sampled_from(("x", "y", "z")), max_size=3, unique=True)):
             value = CheckpointValue(channel=channel, version=data.draw(st.sampled_from(("1", "2"))))
             is_known = (channel, value.version) in known
             if is_known == self.choices.one_in(9, data):
-                value.data = data.draw(st.sampled_from((b"", b"large", b"large", b"large", b"large")))
-                value.format = "json" if self.choices.one_in(9, data) else ""
+                value.data = b"" if self.choices.one_in(14, data) else b"large"
+                value.format = "json" if self.choices.one_in(14, data) else ""
             new.values.append(value)
         request = c.PutCheckpointRequest(request_id=self.choices.fresh(), session_id=session_id, checkpoint=new)
         self.create_if_missing(data, request)
-        self.change(data, caller, request)
+        self.choices.guard(data, caller, request)
+        if not request.HasField("fence") or self.choices.one_in(9, data):
+            request.checkpoint.run_id = data.draw(st.sampled_from(RUN_IDS))
+        self.send(caller, request)
 
     def create_if_missing(self, data: st.DataObject, request: Any) -> None:
         """Now and then a session that there may not be."""
@@ -89,7 +97,7 @@ class CheckpointRules(Machine):
         self.change(data, caller, request)
 
     def copy(self, data: st.DataObject, caller: Caller, session_id: str) -> None:
-        """Mostly from where there are some."""
+        """Mostly from where there are some, and often to where there are others."""
         holders = [
             name
             for (tenant, name), line in self.lockstep.model.sessions.items()
@@ -97,11 +105,14 @@ class CheckpointRules(Machine):
         ]
         if holders and not self.choices.one_in(4, data):
             session_id = data.draw(st.sampled_from(holders))
-        request = c.CopyCheckpointsRequest(
-            request_id=self.choices.fresh(),
-            session_id=session_id,
-            target_session_id=self.choices.session_id(data, caller),
-        )
+        request = c.CopyCheckpointsRequest(request_id=self.choices.fresh(), session_id=session_id)
+        request.target_session_id = self.choices.session_id(data, caller)
+        others = [name for name in holders if name != session_id]
+        if others and data.draw(st.booleans()):
+            request.target_session_id = data.draw(st.sampled_from(others))
+        if request.target_session_id == session_id and not self.choices.one_in(9, data):
+            request.target_session_id = data.draw(st.sampled_from(OWN_IDS))
+            request.create_if_missing.user_id = "ann"
         self.create_if_missing(data, request)
         self.change(data, caller, request)
 

@@ -25,7 +25,7 @@ class ForkRules(Machine):
         )
         state = self.choices.state(caller, request.session_id)
         version = state.head.version if state else 1
-        if data.draw(st.booleans()):
+        if not self.choices.one_in(2, data):
             request.at_version = data.draw(st.integers(1, version))
         elif self.choices.one_in(5, data):
             request.at_version = version + data.draw(st.sampled_from((-1, 0, 1, 5)))

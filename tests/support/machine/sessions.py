@@ -11,7 +11,7 @@ from support.machine.lives import LifeRules
 from support.machine.retries import RetryRules
 from support.machine.runs import RunRules
 
-KINDS = (*["run"] * 7, *["draft"] * 3, *["life"] * 2, *["time"] * 2, *["fork"] * 2, *["checkpoint"] * 6)
+KINDS = (*["run"] * 7, *["draft"] * 3, *["life"] * 2, *["time"] * 3, *["fork"] * 3, *["checkpoint"] * 5)
 
 
 class Sessions(ContentRules, RunRules, DraftRules, LifeRules, ForkRules, CheckpointRules, RetryRules):
