@@ -129,24 +129,19 @@ def copy(state: State, source: State) -> int:
 
 
 def refs(before: State, after: State, request: Any) -> list[CheckpointRef]:
-    """What a commit says of checkpoints: those that it put, or deleted, by namespace and id."""
+    """What a commit says of checkpoints: those that it put, or deleted, by namespace and id; a value counts once."""
     was, is_there = before.present.checkpoints, after.present.checkpoints
     if isinstance(request, c.DeleteCheckpointsRequest):
         gone = sorted(was.keys() - is_there.keys())
         return [CheckpointRef(namespace=place[0], checkpoint_id=place[1], deleted=True) for place in gone]
-    new = sorted(place for place, stored in is_there.items() if stored.version == after.head.version)
-    return [
-        CheckpointRef(namespace=place[0], checkpoint_id=place[1], bytes=size_of(is_there[place], was, request))
-        for place in new
-    ]
-
-
-def size_of(checkpoint: Checkpoint, was: Checkpoints, request: Any) -> int:
-    """Its data, and the values that it brought; copied values count nowhere."""
-    known = values_in(was, checkpoint.namespace)
-    brought = [value for value in checkpoint.values if (value.channel, value.version) not in known]
-    is_put = isinstance(request, c.PutCheckpointRequest)
-    return len(checkpoint.data) + sum(len(value.data) for value in brought if is_put)
+    told = {(namespace, *value) for namespace in {place[0] for place in was} for value in values_in(was, namespace)}
+    found = []
+    for place in sorted(place for place, stored in is_there.items() if stored.version == after.head.version):
+        brought = {(place[0], value.channel, value.version): len(value.data) for value in is_there[place].values}
+        size = len(is_there[place].data) + sum(brought[value] for value in brought.keys() - told)
+        found.append(CheckpointRef(namespace=place[0], checkpoint_id=place[1], bytes=size))
+        told |= brought.keys()
+    return found
 
 
 def shown(state: State, place: Place) -> Checkpoint:
