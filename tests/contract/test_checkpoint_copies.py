@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from factories import fresh
-from lockstitch.v1.checkpoint_pb2 import Checkpoint
+from lockstitch.v1.checkpoint_pb2 import Checkpoint, CheckpointRef
 from support.checkpointed import ANY_BYTES, got, listed, put, put_chain, value, write
 from support.databases import Database
 from support.pages import all_of
@@ -65,6 +65,20 @@ async def test_a_copy_replaces_what_has_its_ids_and_leaves_the_rest(
     assert await listed(engine, session_id=target) == ["2", "1", "1", "0"]
     values = "lockstitch.checkpoint_values join lockstitch.sessions using (session_key)"
     assert len(await shared_database.as_superuser(f"select from {values} where session_id = $1", target)) == 5
+
+
+async def test_the_commit_of_a_copy_says_what_it_brought_a_value_with_the_first_that_has_it(
+    engine: Rpc, create: Create, source: str
+) -> None:
+    target = await create()
+    await put(engine, target, "0", values=[value("b", "1", b"b1")])
+    await engine.CopyCheckpoints(session_id=source, target_session_id=target)
+    (commit,) = (await engine.ListCommits(session_id=target, after_version=2)).commits
+    assert list(commit.checkpoints) == [
+        CheckpointRef(checkpoint_id="1", bytes=len(ANY_BYTES) + len(b"a1")),
+        CheckpointRef(checkpoint_id="2", bytes=len(b"b2")),
+        CheckpointRef(checkpoint_id="1", namespace="n", bytes=len(b"n1")),
+    ]
 
 
 async def test_a_copy_again_is_another_commit(engine: Rpc, create: Create, source: str) -> None:

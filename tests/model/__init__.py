@@ -1,8 +1,8 @@
 """The contract as a program: what every answer must be after the calls before it; written from the contract alone.
 
 `store` has the order of checks, `requests` what a request claims and says, `session` what a commit does, `ledger`,
-`memory`, `runs`, `drafts` and `lifecycle` the rules of each, `commits` the log, `reads` what reads give. What only the
-server decides, its clock and its ids, is taken from its answer (Given).
+`memory`, `runs`, `drafts`, `checkpoints`, `forks` and `lifecycle` the rules of each, `commits` the log, `reads` what
+reads give. What only the server decides, its clock and its ids, is taken from its answer (Given).
 """
 
 from collections.abc import Sequence

@@ -4,16 +4,17 @@ from copy import deepcopy
 from typing import Any
 
 from lockstitch.v1 import admin_service_pb2 as a
+from lockstitch.v1 import checkpoint_service_pb2 as c
 from lockstitch.v1 import run_service_pb2 as r
 from lockstitch.v1 import session_service_pb2 as pb
 from lockstitch.v1.run_pb2 import RUN_STATUS_EXPIRED, Run
 from lockstitch.v1.session_pb2 import SESSION_STATUS_ACTIVE, SESSION_STATUS_DELETED, Session
 from lockstitch.v1.tool_call_pb2 import ToolCall, ToolCallChange
-from model import SYSTEM, Caller, Given, Refused, drafts, ledger, lifecycle, memory, runs
+from model import SYSTEM, Caller, Given, Refused, checkpoints, drafts, ledger, lifecycle, memory, runs
 from model.requests import memory_change_of
 from model.session import State
 
-ANSWERS = {name: getattr(module, name) for module in (pb, r) for name in dir(module) if name.endswith("Response")}
+ANSWERS = {name: getattr(module, name) for module in (pb, r, c) for name in dir(module) if name.endswith("Response")}
 
 
 class Timeline:
@@ -67,7 +68,7 @@ def lose_drafts(state: State, under: str | None, given: Given) -> list[State]:
     return [deepcopy(state) for name in drafts.lost(state, under) if drafts.lose(state, name, given)]
 
 
-def commit(timeline: Timeline, request: Any, given: Given) -> tuple[list[State], Any]:
+def commit(timeline: Timeline, request: Any, given: Given, source: State | None = None) -> tuple[list[State], Any]:
     """The states that a request makes, none where it changes nothing, and its answer."""
     before, fence = deepcopy(timeline.states[-1]), runs.fence_of(request)
     made: list[State] = []
@@ -77,21 +78,30 @@ def commit(timeline: Timeline, request: Any, given: Given) -> tuple[list[State],
         made = lose_drafts(before, None, given)
     before.begin_version(fence.run_id if fence else "")
     state = deepcopy(before)
-    shown, repeats = write(state, request, given)
-    is_news = state != before or not timeline.log
+    shown, repeats = write(state, request, given, source)
+    # Any content makes a session that was missing; to copy nothing does not.
+    is_news = state != before or not (timeline.log or isinstance(request, c.CopyCheckpointsRequest))
     if is_news and repeats:
         raise Refused("TOOL_CALL_ENDED")
     if is_news:
-        state.end_version(given.now, is_use=not isinstance(request, lifecycle.STATUS_CHANGES))
+        state.end_version(given.now, is_use=is_use(request))
+    else:
+        timeline.states[-1].present.writes = state.present.writes
     answer = answer_to(request, state if is_news else timeline.states[-1], shown)
     shows = state if is_news else timeline.states[-1]
     answer.receipt.CopyFrom(shows.receipt(given.store_epoch, of_commit=is_news))
+    if not shows.head.version:
+        answer.receipt.commit_time.CopyFrom(given.now)
     return [*made, state] if is_news else [], answer
 
 
-def write(state: State, request: Any, given: Given) -> tuple[ToolCall | Run | None, bool]:
+def is_use(request: Any) -> bool:
+    return not isinstance(request, lifecycle.STATUS_CHANGES + checkpoints.CHANGES)
+
+
+def write(state: State, request: Any, given: Given, source: State | None) -> tuple[ToolCall | Run | int | None, bool]:
     """Do what is asked for; gives what the answer shows, and whether a message only repeats an outcome."""
-    shown: ToolCall | Run | None = None
+    shown: ToolCall | Run | int | None = None
     repeats = False
     match request:
         case pb.UpdateToolCallRequest() | pb.CompleteToolCallRequest():
@@ -109,6 +119,8 @@ def write(state: State, request: Any, given: Given) -> tuple[ToolCall | Run | No
         case pb.CreateSessionRequest():
             lifecycle.begin(state, request, given)
             repeats = store(state, request, given)
+        case c.PutCheckpointRequest() | c.DeleteCheckpointsRequest() | c.CopyCheckpointsRequest():
+            shown = checkpoints.change(state, request, given, source)
         case _:
             lifecycle.change_status(state, request, given)
     return shown, repeats
@@ -141,7 +153,7 @@ def change_of(request: pb.UpdateToolCallRequest | pb.CompleteToolCallRequest) ->
     return change
 
 
-def answer_to(request: Any, state: State, shown: ToolCall | Run | None) -> Any:
+def answer_to(request: Any, state: State, shown: ToolCall | Run | int | None) -> Any:
     answer = ANSWERS[type(request).__name__.replace("Request", "Response")]()
     if isinstance(shown, ToolCall):
         answer.tool_call.CopyFrom(shown)
@@ -149,6 +161,8 @@ def answer_to(request: Any, state: State, shown: ToolCall | Run | None) -> Any:
         answer.run.CopyFrom(shown)
     elif isinstance(request, pb.UpdateMemoryRequest):
         answer.memory.CopyFrom(memory.shown(state.memory(request.run_id)))
-    elif not isinstance(request, pb.AppendRequest):
+    elif isinstance(shown, int):
+        setattr(answer, "copied" if isinstance(request, c.CopyCheckpointsRequest) else "deleted", shown)
+    elif not isinstance(request, pb.AppendRequest | c.PutCheckpointRequest):
         answer.session.CopyFrom(state.head)
     return answer

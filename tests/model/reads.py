@@ -4,13 +4,14 @@ from collections import defaultdict
 from hashlib import sha256
 from typing import Any
 
-from lockstitch.v1.commit_pb2 import CallerRole, Commit, Principal
+from lockstitch.v1 import session_service_pb2 as pb
+from lockstitch.v1.commit_pb2 import CallerRole, Commit, CommitBase, Principal
 from lockstitch.v1.message_pb2 import ROLE_TOOL, Message
 from lockstitch.v1.run_pb2 import Run
 from lockstitch.v1.session_pb2 import SESSION_STATUS_ACTIVE, SESSION_STATUS_DELETED, SESSION_STATUS_EXPIRED, Session
 from lockstitch.v1.tool_call_pb2 import ToolCall
 from lockstitch.v1.working_memory_pb2 import MemoryChange, WorkingMemory
-from model import Caller, ledger, memory, runs
+from model import Caller, checkpoints, ledger, memory, runs
 from model.commits import Timeline
 from model.lifecycle import STATUS_CHANGES
 from model.requests import memory_change_of
@@ -38,7 +39,12 @@ def commit(timeline: Timeline, version: int) -> Commit:
         commit_time=after.head.update_time,
         messages=[message for message in after.messages if message.version == version],
         tool_calls=[call for call in after.calls if call not in before.calls],
+        checkpoints=checkpoints.refs(before, after, request),
     )
+    if isinstance(request, pb.ForkSessionRequest) and version == 1:
+        del shown.messages[:], shown.tool_calls[:]
+        shown.base.CopyFrom(CommitBase(session=after.head, version=1, last_seq=after.head.last_seq))
+        return shown
     for run_id, known in after.memories.items():
         if known.version == version:
             shown.memory.CopyFrom(memory_change_of(request) or MemoryChange())
@@ -92,6 +98,7 @@ def sessions(store: Store, caller: Caller, asked: Any) -> list[Session]:
     ]
     shown = [session for session in shown if session.status in (asked.statuses or [session.status])]
     shown = [session for session in shown if dict(asked.labels).items() <= dict(session.labels).items()]
+    shown = [session for session in shown if asked.forked_from in {"", session.forked_from.session_id}]
     return sorted(shown, key=lambda shown: (shown.last_activity_time.ToNanoseconds(), shown.session_id), reverse=True)
 
 

@@ -3,6 +3,7 @@
 from copy import deepcopy
 from typing import Any
 
+from lockstitch.v1 import checkpoint_service_pb2 as c
 from lockstitch.v1 import run_service_pb2 as r
 from lockstitch.v1 import session_service_pb2 as pb
 from lockstitch.v1.message_pb2 import ROLE_USER
@@ -12,6 +13,7 @@ from model.session import State
 
 NOT_CONTENT = {"request_id", "expected_version", "expected_memory_version", "fence", "force"}
 OUTPUT_ONLY = ("seq", "version", "create_time", "elided_bytes", "run_id")
+OUTPUT_ONLY_OF_CHECKPOINTS = ("session_id", "version", "create_time", "writes_truncated")
 FOR_ENGINES = (
     pb.UpdateMemoryRequest,
     pb.CompleteToolCallRequest,
@@ -19,6 +21,10 @@ FOR_ENGINES = (
     r.StartRunRequest,
     r.RenewRunRequest,
     r.FinishRunRequest,
+    c.PutCheckpointRequest,
+    c.PutCheckpointWritesRequest,
+    c.CopyCheckpointsRequest,
+    c.DeleteCheckpointsRequest,
 )
 
 
@@ -52,6 +58,10 @@ def content_of(request: Any, owner: str) -> Any:
         content.user_id = owner if content.user_id == "" else content.user_id
     if isinstance(content, r.FinishRunRequest):
         content.fence.run_id = request.fence.run_id  # here it says what is ended
+    if isinstance(content, c.PutCheckpointRequest):
+        told: Any = content.checkpoint
+        for name in OUTPUT_ONLY_OF_CHECKPOINTS:
+            told.ClearField(name)
     return content
 
 

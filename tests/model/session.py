@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from lockstitch.v1.checkpoint_pb2 import Checkpoint, CheckpointWrite
 from lockstitch.v1.commit_pb2 import CommitReceipt
 from lockstitch.v1.message_pb2 import ROLE_TOOL, Message
 from lockstitch.v1.run_pb2 import Run
@@ -13,6 +14,11 @@ from lockstitch.v1.working_memory_pb2 import MemoryChange
 from model import Given, Refused, ledger
 from model.memory import Memory, after
 from support.json_reference import digest
+
+Place = tuple[str, str]
+"""A checkpoint's namespace and id."""
+
+Checkpoints = dict[Place, Checkpoint]
 
 
 @dataclass
@@ -26,7 +32,7 @@ class Draft:
 
 @dataclass
 class Present:
-    """What moves without a commit: time, leases, and drafts."""
+    """What has no history: time, leases, drafts, and checkpoints with the writes that wait for them."""
 
     activity: Timestamp = field(default_factory=Timestamp)
     lease: Timestamp = field(default_factory=Timestamp)
@@ -35,6 +41,9 @@ class Present:
     is_idle: bool = False  # its idle_ttl has passed
     is_gone: bool = False  # its purge_time has passed
     drafts: dict[str, Draft] = field(default_factory=dict)
+    checkpoints: Checkpoints = field(default_factory=dict)  # with all their values, without writes
+    # By task and index; they make no commit, so that a state is not another one by them.
+    writes: dict[Place, dict[tuple[str, int], CheckpointWrite]] = field(default_factory=dict, compare=False)
 
 
 @dataclass
@@ -74,7 +83,7 @@ class State:
 
     def end_version(self, now: Timestamp, *, is_use: bool) -> None:
         """Move the times: any commit is an update, not any is use."""
-        if is_use:
+        if is_use or self.head.version == 1:
             self.used(now)
         self.head.update_time.CopyFrom(now)
         self.head.last_activity_time.CopyFrom(self.present.activity)

@@ -13,7 +13,7 @@ from support.lockstep import Lockstep, Servers
 from support.machine.sessions import Sessions
 
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-SEEDS = (None,) if LONG else range(8)
+SEEDS = (None,) if LONG else range(9)
 PROFILE = settings(
     max_examples=2000 if LONG else 10,  # those behind the tenth are mostly variations of one another
     stateful_step_count=80 if LONG else 40,
@@ -30,6 +30,10 @@ REACHED = {
     *("calls were interrupted with their run", "a draft was lost under a run", "swept"),
     *("RUN_STATUS_SUPERSEDED by StartRunRequest", "RUN_STATUS_EXPIRED by StartRunRequest"),
     *("RUN_STATUS_CANCELLED by CancelRunRequest", "RUN_STATUS_CANCELLED by DeleteSessionRequest"),
+    *("ForkSession INVALID_FIELD", "a fork of the present", "a fork of an earlier version"),
+    *("a fork with a call whose outcome is not known", "a value was shared", "writes came before their checkpoint"),
+    *("PutCheckpoint INVALID_FIELD", "PutCheckpoint RUN_FENCED", "CopyCheckpoints OK", "checkpoints were deleted"),
+    *("a checkpoint was replaced by PutCheckpointRequest", "a checkpoint was replaced by CopyCheckpointsRequest"),
 }
 """What the machine must have met: one that does not says nothing."""
 

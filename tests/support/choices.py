@@ -53,7 +53,7 @@ class Choices:
 
     def guard(self, data: st.DataObject, caller: Caller, request: Any) -> None:
         """Now and then expected versions, which now and then are not the current ones."""
-        state = self.state(caller, request.session_id)
+        state = self.state(caller, getattr(request, "target_session_id", "") or request.session_id)
         for name in ("expected_version", "expected_memory_version"):
             if name in request.DESCRIPTOR.fields_by_name and self.one_in(3, data):
                 current = getattr(state.head, name.removeprefix("expected_")) if state else 0

@@ -28,6 +28,7 @@ CODES = {
     "ROLE_NOT_ALLOWED": "PERMISSION_DENIED",
     "SESSION_NOT_FOUND": "NOT_FOUND",
     "RUN_NOT_FOUND": "NOT_FOUND",
+    "CHECKPOINT_NOT_FOUND": "NOT_FOUND",
     "TOOL_CALL_NOT_FOUND": "NOT_FOUND",
     "SESSION_EXISTS": "ALREADY_EXISTS",
     "MESSAGE_ID_EXISTS": "ALREADY_EXISTS",
@@ -44,6 +45,7 @@ CODES = {
     "REQUEST_ID_REUSED": "FAILED_PRECONDITION",
     "CURSOR_AHEAD": "OUT_OF_RANGE",
 }
+MAKES_A_SESSION = pb.CreateSessionResponse | pb.ForkSessionResponse
 Answer = Any
 Servers = Sequence[tuple[ServerProcess, Any]]
 """Each with its methods, of all services, by name."""
@@ -149,14 +151,17 @@ class Lockstep:
         )
         given = Given(
             now=getattr(receipt, "commit_time", getattr(real, "purge_time", Timestamp())),
-            session_id=real.session.session_id if isinstance(real, pb.CreateSessionResponse) else "",
+            session_id=real.session.session_id if isinstance(real, MAKES_A_SESSION) else "",
             run_id=run.run_id if run else "",
             message_ids=tuple(getattr(receipt, "message_ids", ())),
             tool_call_ids=tuple(getattr(receipt, "tool_call_ids", ())),
             lease=run.lease_expire_time if run else Timestamp(),
             store_epoch=self.store_epoch,
         )
-        timeline = self.model.sessions.get((caller.tenant, request.session_id))
+        if isinstance(real, pb.ForkSessionResponse):
+            return self._with_ids(given, caller, real.session.session_id)
+        changed = getattr(request, "target_session_id", "") or request.session_id
+        timeline = self.model.sessions.get((caller.tenant, changed))
         if timeline is None:
             return given
         if isinstance(request, pb.StreamDraftRequest):
@@ -165,6 +170,18 @@ class Lockstep:
         if receipt and receipt.version > version + 1:
             given = given._replace(servers=self._lost(caller, request.session_id, version, receipt.version))
         return given
+
+    def _with_ids(self, given: Given, caller: Caller, session_id: str) -> Given:
+        """The ids of what a new fork holds, which only reads tell; of one that is known, they are known."""
+        if (caller.tenant, session_id) in self.model.sessions:
+            return given
+        admin = Caller(caller.tenant, "admin", "admin")
+        messages = self.read(admin, pb.ListMessagesRequest(session_id=session_id, page_size=1000)).messages
+        calls = self.read(admin, pb.ListToolCallsRequest(session_id=session_id, page_size=1000)).tool_calls
+        return given._replace(
+            message_ids=tuple(message.message_id for message in messages),
+            tool_call_ids=tuple(call.tool_call_id for call in calls),
+        )
 
     def _whole(self, caller: Caller, session_id: str, recent: int) -> pb.GetSessionResponse:
         admin, asked = Caller(caller.tenant, "admin", "admin"), pb.GetSessionRequest(session_id=session_id)
@@ -192,10 +209,10 @@ class Lockstep:
         """An aged session's expire_time was set behind the server's back: only that it has one is compared."""
         if isinstance(answer, list):
             return [self._ageless(item) for item in answer]
-        session = answer if isinstance(answer, Session) else getattr(answer, "session", None)
+        session = session_in(answer)
         if session is not None and session.session_id in self.aged and session.HasField("expire_time"):
             answer = type(answer).FromString(answer.SerializeToString())
-            (answer if isinstance(answer, Session) else answer.session).expire_time.FromSeconds(0)
+            session_in(answer).expire_time.FromSeconds(0)
         return answer
 
     def error_for(self, caller: Caller, session_id: str) -> Error | None:
@@ -205,6 +222,13 @@ class Lockstep:
         except Refused:
             is_deleted = True
         return ("NOT_FOUND", "SESSION_NOT_FOUND", {}) if is_deleted else None
+
+
+def session_in(answer: Any) -> Any:
+    """The session that an answer is, or holds."""
+    if isinstance(answer, Commit) and answer.HasField("base"):
+        return answer.base.session
+    return answer if isinstance(answer, Session) else getattr(answer, "session", None)
 
 
 def error_of(error: grpc.RpcError) -> Error:

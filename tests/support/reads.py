@@ -13,6 +13,8 @@ from lockstitch.v1.run_service_pb2 import GetRunRequest, GetRunResponse, ListRun
 from lockstitch.v1.session_pb2 import SESSION_STATUS_CLOSED, SESSION_STATUS_EXPIRED
 from lockstitch.v1.tool_call_pb2 import TOOL_CALL_STATUS_PENDING, TOOL_CALL_STATUS_SUCCEEDED, ToolCall
 from model import Caller, Refused, memory, reads, runs
+from support import checkpoint_reads
+from support.checkpoint_reads import check_checkpoints
 from support.lockstep import Lockstep
 
 RECENT_TOOL_CALLS = 20
@@ -35,6 +37,9 @@ def check_reads(lockstep: Lockstep, caller: Caller, session_id: str, sizes: Sequ
     if error is not None:
         for kind in READS:
             lockstep.same(lockstep.ask(caller, kind(session_id=session_id)), error, f"{caller} {session_id}")
+        for of_engines in checkpoint_reads.READS:
+            expected = checkpoint_reads.ROLE_NOT_ALLOWED if caller.role == "user" else error
+            lockstep.same(lockstep.ask(caller, of_engines(session_id=session_id)), expected, f"{caller} {session_id}")
     timeline = lockstep.model.sessions.get((caller.tenant, session_id))
     try:
         lockstep.model.find(caller, session_id)
@@ -49,6 +54,7 @@ def check_reads(lockstep: Lockstep, caller: Caller, session_id: str, sizes: Sequ
         check_calls(lockstep, caller, session_id, sizes)
         check_runs(lockstep, caller, session_id, sizes)
         check_context(lockstep, caller, session_id)
+        check_checkpoints(lockstep, caller, session_id, sizes, paged)
         check_commits(lockstep, caller, session_id, sizes)
 
 
@@ -82,6 +88,7 @@ def check_sessions(lockstep: Lockstep, caller: Caller, sizes: Sequence[int]) -> 
         pb.ListSessionsRequest(),
         pb.ListSessionsRequest(show_deleted=True),
         pb.ListSessionsRequest(user_id="ann", labels={"k": "v"}),
+        pb.ListSessionsRequest(forked_from="s1"),
         pb.ListSessionsRequest(statuses=[SESSION_STATUS_CLOSED, SESSION_STATUS_EXPIRED]),
     ):
         expected = reads.sessions(lockstep.model, caller, request)
@@ -175,15 +182,18 @@ def check_commits(lockstep: Lockstep, caller: Caller, session_id: str, sizes: Se
     assert len(commits) == len(timeline.log)
     assert len({commit.request_id_hash for commit in commits}) == len(commits)
 
-    state = timeline.states[-1]
-    lockstep.same([message for commit in commits for message in commit.messages], state.messages, "messages replayed")
-    memories: dict[str, memory.Values] = {}
+    # A fork's beginning is read, not replayed.
+    state, base = timeline.states[-1], timeline.states[1 if commits[0].HasField("base") else 0]
+    told = [message for commit in commits for message in commit.messages]
+    lockstep.same(base.messages + told, state.messages, "messages replayed")
+    memories: dict[str, memory.Values] = {run_id: values for run_id, (values, _) in base.memories.items()}
     for commit in commits:
         if commit.HasField("memory"):
             memories[commit.memory_run_id] = memory.after(memories.get(commit.memory_run_id, {}), commit.memory)
     known = {run_id: values for run_id, (values, _) in state.memories.items()}
     lockstep.same(memories, known, "memory replayed")
-    calls = {call.tool_call_id: bare(call) for commit in commits for call in commit.tool_calls}
+    ledgers = (base.calls, *(commit.tool_calls for commit in commits))
+    calls = {call.tool_call_id: bare(call) for ledger in ledgers for call in ledger}
     lockstep.same(calls, {call.tool_call_id: bare(call) for call in state.calls}, "tool calls replayed")
 
 

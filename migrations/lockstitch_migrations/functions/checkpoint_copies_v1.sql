@@ -111,9 +111,30 @@ begin
     if r_outcome is null then
         select array_agg(c.namespace order by c.namespace, c.checkpoint_id),
             array_agg(c.checkpoint_id order by c.namespace, c.checkpoint_id),
-            array_agg(octet_length(c.data)::bigint order by c.namespace, c.checkpoint_id)
+            array_agg(octet_length(c.data) + coalesce(b.bytes, 0) order by c.namespace, c.checkpoint_id)
         into v_namespaces, v_ids, v_bytes
         from lockstitch.checkpoints c
+        left join (
+            -- A value counts once, with the first that brings it.
+            select f.namespace, f.checkpoint_id, sum(octet_length(o.data)) as bytes
+            from (
+                select s.namespace, n.channel, n.value_version, min(s.checkpoint_id) as checkpoint_id
+                from lockstitch.checkpoints s
+                cross join lateral unnest(s.value_channels, s.value_versions) as n (channel, value_version)
+                where s.session_key = p_source_key and s.tenant_id = p_tenant
+                group by s.namespace, n.channel, n.value_version
+            ) as f
+            join lockstitch.checkpoint_values o
+                on o.session_key = p_source_key and o.tenant_id = p_tenant and o.namespace = f.namespace and o.channel = f.channel
+                and o.value_version = f.value_version
+            where not exists (
+                select
+                from lockstitch.checkpoint_values v
+                where v.session_key = p_session_key and v.tenant_id = p_tenant and v.namespace = f.namespace
+                    and v.channel = f.channel and v.value_version = f.value_version
+            )
+            group by f.namespace, f.checkpoint_id
+        ) as b on b.namespace = c.namespace and b.checkpoint_id = c.checkpoint_id
         where c.session_key = p_source_key and c.tenant_id = p_tenant;
         r_outcome := case
             when v_ids is null then 'unchanged'

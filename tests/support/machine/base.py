@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize
 
 from lockstitch.v1 import session_service_pb2 as pb
+from lockstitch.v1.checkpoint_service_pb2 import PutCheckpointRequest
 from lockstitch.v1.message_pb2 import ROLE_ASSISTANT, Message, Part, ToolCallPart
 from lockstitch.v1.run_pb2 import RunStatus
 from lockstitch.v1.run_service_pb2 import StartRunRequest
 from model import SYSTEM, Caller, ledger, runs
 from model.commits import Timeline
+from model.session import State
 from support import drawn
 from support.behind import Behind
 from support.choices import ENGINE, Choices
@@ -99,5 +101,25 @@ def happened(timeline: Timeline) -> Iterator[str]:
             yield f"{RunStatus.Name(runs.find(after, run_id).status)} by {type(request).__name__}"
         if lost and any(now.status == ledger.INTERRUPTED != then.status for then, now in calls):
             yield "calls were interrupted with their run"
+        yield from forked_or_saved(before, after, request)
         if caller == SYSTEM and after.head.last_seq > before.head.last_seq:
             yield f"a draft was lost{' under a run' if after.under else ''}"
+
+
+def forked_or_saved(before: State, after: State, request: Any) -> Iterator[str]:
+    """What a commit made of checkpoints, and of the beginning of a fork."""
+    was, now = before.present.checkpoints, after.present.checkpoints
+    changed = [place for place in now if now[place] != was.get(place)]
+    if was.keys() - now.keys():
+        yield "checkpoints were deleted"
+    if was.keys() & changed:
+        yield f"a checkpoint was replaced by {type(request).__name__}"
+    if isinstance(request, PutCheckpointRequest):
+        if any(not value.HasField("data") for value in request.checkpoint.values):
+            yield "a value was shared"
+        if before.present.writes.keys() & {place for place in changed if place not in was}:
+            yield "writes came before their checkpoint"
+    if isinstance(request, pb.ForkSessionRequest):
+        yield f"a fork {'of an earlier version' if request.HasField('at_version') else 'of the present'}"
+        if any(call.status in {*ledger.OPEN, ledger.INTERRUPTED} for call in after.calls):
+            yield "a fork with a call whose outcome is not known"
