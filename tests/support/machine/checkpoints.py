@@ -13,7 +13,7 @@ from support.machine.base import OWN_IDS, Machine
 IDS, NAMESPACES, TASKS = ("0001", "0002", "0003", "0004"), ("", "", "sub graph"), ("t1", "t2")
 RUN_IDS = ("", "", "run 1", "mine")
 METADATA = ("", '{"step": 1, "source":"loop"}', '{"source" : "loop"}', '{"step":null}', '{"step":1.0}')
-KINDS = ("put", "put", "put", "put", "put", "write", "write", "copy", "delete")
+KINDS = ("put", "put", "put", "put", "put", "write", "write", "copy", "copy", "delete")
 
 writes = st.builds(
     CheckpointWrite,
@@ -108,7 +108,7 @@ class CheckpointRules(Machine):
         request = c.CopyCheckpointsRequest(request_id=self.choices.fresh(), session_id=session_id)
         request.target_session_id = self.choices.session_id(data, caller)
         others = [name for name in holders if name != session_id]
-        if others and data.draw(st.booleans()):
+        if others and not self.choices.one_in(3, data):
             request.target_session_id = data.draw(st.sampled_from(others))
         if request.target_session_id == session_id and not self.choices.one_in(9, data):
             request.target_session_id = data.draw(st.sampled_from(OWN_IDS))

@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from lockstitch.v1 import session_service_pb2 as pb
+from model import Caller
 from support.machine.base import OWN_IDS, Machine
 
 SESSIONS_MAX = 7
@@ -18,7 +19,7 @@ class ForkRules(Machine):
         caller = self.choices.caller(data)
         request = pb.ForkSessionRequest(
             request_id=self.choices.fresh(),
-            session_id=self.choices.session_id(data, caller),
+            session_id=self.source(data, caller),
             new_session_id=data.draw(st.sampled_from(("", "", "f1", "f2", *OWN_IDS))),
             title=data.draw(st.sampled_from(("", "Noch ein Versuch"))),
             labels=data.draw(st.sampled_from(({}, {"k": "v"}))),
@@ -31,3 +32,11 @@ class ForkRules(Machine):
             request.at_version = version + data.draw(st.sampled_from((-1, 0, 1, 5)))
         malformed = request.HasField("at_version") and request.at_version < 1
         self.send(caller, request, malformed=malformed)
+
+    def source(self, data: st.DataObject, caller: Caller) -> str:
+        """Often one whose life has ended: it can be forked, too."""
+        lines = self.lockstep.model.sessions.items()
+        ended = [name for (tenant, name), line in lines if tenant == caller.tenant and line.states[-1].expired]
+        if ended and not self.choices.one_in(1, data):
+            return data.draw(st.sampled_from(ended))
+        return self.choices.session_id(data, caller)
