@@ -180,8 +180,10 @@ async def test_a_list_is_one_statement_whatever_its_size(pool: CountingPool, ten
         show_deleted=False,
     )
     paging = Paging(b"secret", default_size=50, max_size=1000, answer_bytes_max=3 * MIB)
-    # A list has no use for the writer.
-    sessions = Sessions(cast("Any", None), Reader(Reading(pool)), paging, purge_after=timedelta(days=30))
+    # A list has no use for the writer and for quotas.
+    sessions = Sessions(
+        cast("Any", None), Reader(Reading(pool)), paging, cast("Any", None), purge_after=timedelta(days=30)
+    )
     page = await sessions.list(shown, PageRequest(page_size=size, page_token="", bound_to=b""))
     assert (len(page.items), pool.statements) == (size, 1)
 
