@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
@@ -224,6 +224,7 @@ async def test_a_page_is_one_statement_whatever_its_size(counting: Measured, kno
         Writer(Statements(counting.pool), session_messages_max=1, memory_bytes_max=1, committed=lambda *_: None),
         Reader(Reading(counting.pool)),
         Paging(b"secret", default_size=50, max_size=1000, answer_bytes_max=3 * 2**20),
+        cast("Any", None),
         purge_after=timedelta(days=30),
     )
     asked = FILTERS[name](known)[0]
