@@ -236,6 +236,12 @@ class Settings(BaseSettings):
     connection no longer than `pool_wait`.
     """
 
+    in_flight_bytes_max: Annotated[int, Field(ge=8 * MIB)] = 256 * MIB
+    """How many bytes of requests the unary calls that are being answered may hold together; others are OVERLOADED.
+
+    It bounds the memory that a burst of large requests takes, about twice this. Defaults to 256 MiB.
+    """
+
     tenant_sessions_max: Annotated[int | None, Field(ge=1)] = None
     """How many sessions a tenant may have, deleted ones that can be undeleted among them; one more is QUOTA_EXCEEDED.
 

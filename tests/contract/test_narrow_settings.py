@@ -7,13 +7,16 @@ from typing import Any
 import grpc
 import pytest
 
-from lockstitch.v1.session_service_pb2 import CreateSessionRequest
+from factories import said
+from lockstitch.v1.session_service_pb2 import AppendRequest, CreateSessionRequest
 from lockstitch_server.server_process import ServerProcess
 from support.databases import Database
 from support.rpc import As, Rpc, field_refused
 from support.stage import StartServer
 
 CALLS = 300
+LARGE_CALLS = 12
+MIB = 1024 * 1024
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +28,7 @@ def narrow(shared_database: Database, start_server: StartServer) -> ServerProces
         LOCKSTITCH_HEALTH="false",
         LOCKSTITCH_POOL_CONNECTIONS_MAX="2",
         LOCKSTITCH_POOL_QUEUE_MAX="1",
+        LOCKSTITCH_IN_FLIGHT_BYTES_MAX=str(8 * MIB),
     )
 
 
@@ -48,6 +52,23 @@ async def test_more_calls_than_may_wait_are_overloaded_at_once(caller: Rpc) -> N
     refused = [answer for answer in answers if isinstance(answer, grpc.aio.AioRpcError)]
     assert {error.code() for error in refused} == {grpc.StatusCode.UNAVAILABLE}
     assert any("1 calls wait" in (error.details() or "") for error in refused)
+
+
+async def test_requests_that_are_answered_at_a_time_hold_no_more_bytes_than_they_may(caller: Rpc) -> None:
+    session_id = (await caller.CreateSession(user_id="u1")).session.session_id
+    sent = [
+        AppendRequest(request_id=f"large-{number}", session_id=session_id, messages=[said("x" * 2 * MIB)])
+        for number in range(LARGE_CALLS)
+    ]
+    answers = await asyncio.gather(
+        *(caller.caller.sessions.Append(request) for request in sent), return_exceptions=True
+    )
+    refused = [answer for answer in answers if isinstance(answer, grpc.aio.AioRpcError)]
+    assert {error.code() for error in refused} <= {grpc.StatusCode.UNAVAILABLE}
+    # All are made in the end, by those who come again.
+    for request in sent:
+        await caller.send(request)
+    assert (await caller.GetSession(session_id=session_id)).session.message_count == LARGE_CALLS
 
 
 async def test_a_server_that_shall_not_says_nothing_of_its_health(narrow: ServerProcess) -> None:

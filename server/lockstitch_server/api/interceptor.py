@@ -111,7 +111,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
             return answer
 
         async def answered(request: Any, context: Context) -> Any:
-            with self._admission.admitted():
+            with self._admission.admitted(request.ByteSize()):
                 if context.time_remaining() is not None:
                     return await answer(request, context)
                 async with asyncio.timeout(self._deadline):

@@ -67,7 +67,7 @@ async def serving(
     interceptor = Interceptor(
         identity,
         rates,
-        Admission(settings.calls_in_flight_max),
+        Admission(settings.calls_in_flight_max, settings.in_flight_bytes_max),
         unary_deadline=settings.unary_deadline,
         stall_max=settings.stream_stall_max,
     )
