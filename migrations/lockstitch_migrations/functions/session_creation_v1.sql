@@ -63,7 +63,15 @@ begin
             return;
         end if;
     end loop;
-    -- It is there, and not for this caller.
-    r_outcome := 'session_exists';
+    -- It is there: its purge_time has passed and nobody has come by yet, or it is not for this caller.
+    r_outcome := case
+        when exists (
+            select
+            from lockstitch.sessions s
+            where s.session_key = p_session_key and s.tenant_id = p_tenant and s.purge_time <= r_now
+        )
+        then 'session_purged'
+        else 'session_exists'
+    end;
 end
 $$;
