@@ -7,6 +7,7 @@ import pytest
 
 from factories import fresh
 from lockstitch.v1.checkpoint_pb2 import Checkpoint, CheckpointRef
+from lockstitch.v1.session_service_pb2 import CreateIfMissing
 from support.checkpointed import ANY_BYTES, got, listed, put, put_chain, value, write
 from support.databases import Database
 from support.pages import all_of
@@ -211,3 +212,17 @@ async def test_copies_that_cross_wait_for_nobody(engines: tuple[Rpc, Rpc], creat
         assert {f"{number} {step}" for number in range(3) for step in range(20)} <= set(
             await listed(engines[1], session_id=session_id)
         )
+
+
+async def test_a_session_whose_time_to_be_purged_has_come_is_gone_for_who_would_create_it(
+    engine: Rpc, create: Create, source: str, shared_database: Database
+) -> None:
+    target = await create()
+    await engine.DeleteSession(session_id=target)
+    await shared_database.as_superuser(
+        "update lockstitch.sessions set purge_time = now() - interval '1 hour' where session_id = $1", target
+    )
+    missing = CreateIfMissing(user_id="somebody")
+    copy = engine.CopyCheckpoints(session_id=source, target_session_id=target, create_if_missing=missing)
+    assert (await refusal(copy)).reason == "SESSION_NOT_FOUND"
+    assert (await refusal(put(engine, target, "1", create_if_missing=missing))).reason == "SESSION_NOT_FOUND"
