@@ -58,7 +58,7 @@ test: $(READY) ## all tests on the embedded Postgres, then contract and integrat
 ifeq ($(LOCKSTITCH_TEST_POSTGRES_BIN),)
 	@echo "SKIPPED: contract and integration tests on Postgres 15: not found (set LOCKSTITCH_TEST_POSTGRES_BIN)"
 else
-	LOCKSTITCH_POSTGRES_BIN=$(LOCKSTITCH_TEST_POSTGRES_BIN) $(BIN)/pytest $(ON_OLD_POSTGRES)
+	LOCKSTITCH_POSTGRES_BIN=$(LOCKSTITCH_TEST_POSTGRES_BIN) $(BIN)/pytest --numprocesses=2 --dist=loadfile $(ON_OLD_POSTGRES)
 endif
 
 fuzz: $(READY) ## throw drawn requests and bytes at a server for five minutes; `make test` does it for 20 seconds

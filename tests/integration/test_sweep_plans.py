@@ -132,6 +132,12 @@ async def lived(rpc: Rpc, database: Database, session_id: str) -> None:
     await rpc.RemoveMessages(**on, last=1)
     await rpc.UpdateMemory(**on, change=patched('{"goal":"h"}'))
     await rpc.UpdateSession(session=on | {"title": "t"}, update_mask={"paths": ["title"]})
+    checkpoint = {
+        "checkpoint_id": "1",
+        "values": [{"channel": "c", "version": "1", "data": b"v"}],
+        "writes": [{"task_id": "t", "channel": "c", "data": b"w"}],
+    }
+    await rpc.PutCheckpoint(**on, checkpoint=checkpoint)
     await rpc.StartRun(**on, lease={"seconds": 600})
     await drafted(database, TENANT, session_id, "so far")
 

@@ -39,7 +39,8 @@ async def test_a_stream_that_a_network_holds_up_goes_on_where_it_was(one_server:
             proxy.stall()
             version = journal.last_version
             await one_server.writer(session_id, journal).write(50)
-            assert reader.cursor <= version
+            # A commit may have come through before its writer was told of it.
+            assert reader.cursor <= version + 1
             proxy.restore()
             await reader.reached(version + 50)
             proxy.delay_seconds = DELAY_SECONDS

@@ -13,7 +13,9 @@ def postmaster_pid(data_dir: Path, *, after: int | None = None) -> int:
 
 def _pid_in(data_dir: Path) -> int | None:
     try:
-        return int((data_dir / "pg/data/postmaster.pid").read_text().splitlines()[0])
+        pid = int((data_dir / "pg/data/postmaster.pid").read_text().splitlines()[0])
+        # Between two postmasters the server's own number stands there.
+        return pid if Path(f"/proc/{pid}/comm").read_text().strip() == "postgres" else None
     except (FileNotFoundError, IndexError):
         return None
 
