@@ -7,17 +7,23 @@ from support.waiting import until_blocking
 
 def postmaster_pid(data_dir: Path, *, after: int | None = None) -> int:
     """Wait for the process that runs a data folder's Postgres, after another one's end, and return it."""
-    until_blocking(lambda: _pid_in(data_dir) not in (None, after), "a postmaster")
-    return _pid_in(data_dir) or 0
+    found: list[int] = []
+
+    def another() -> bool:
+        found[:] = [pid for pid in _pids_in(data_dir) if pid != after]
+        return bool(found)
+
+    until_blocking(another, "a postmaster")
+    return found[0]
 
 
-def _pid_in(data_dir: Path) -> int | None:
+def _pids_in(data_dir: Path) -> list[int]:
     try:
         pid = int((data_dir / "pg/data/postmaster.pid").read_text().splitlines()[0])
         # Between two postmasters the server's own number stands there.
-        return pid if Path(f"/proc/{pid}/comm").read_text().strip() == "postgres" else None
-    except (FileNotFoundError, IndexError):
-        return None
+        return [pid] if Path(f"/proc/{pid}/comm").read_text().strip() == "postgres" else []
+    except (FileNotFoundError, ProcessLookupError, IndexError, ValueError):
+        return []
 
 
 def is_alive(pid: int) -> bool:
