@@ -11,7 +11,7 @@ LOCKSTITCH_TEST_POSTGRES_BIN ?= $(firstword $(wildcard /usr/lib/postgresql/15/bi
 BIN := .venv/bin
 READY := .venv/.ready
 GENERATOR := .venv-generate/.ready
-TYPED := $(wildcard client/python/lockstitch server/lockstitch_server migrations/lockstitch_migrations tests examples bench)
+TYPED := $(wildcard client/python/lockstitch client/testdata server/lockstitch_server migrations/lockstitch_migrations tests examples bench)
 # What hangs on the version of Postgres: the schema, and the calls that go through it. Not the walls once more RPC by RPC, the client,
 # and the long stories, which go through the same statements.
 ON_OLD_POSTGRES := tests/integration tests/contract $(addprefix --ignore=tests/contract/,isolation client cases)
@@ -19,12 +19,14 @@ LAST_TAG := $(shell git describe --tags --abbrev=0 2>/dev/null)
 # Stubs made by 1.71.2 import under protobuf 5, 6 and 7; those of later releases do not. It needs protobuf 5 itself, so
 # it lives apart from the tools.
 GENERATE_WITH := grpcio-tools==1.71.2
+AUDIT := .venv-audit/.ready
+AUDIT_WITH := pip-audit==2.10.1
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test fuzz generate generate-check breaking bench demo serve build ci
+.PHONY: help setup fmt lint test audit fuzz generate generate-check breaking bench demo serve build ci
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +36,11 @@ setup: $(READY) ## make the virtual environment; quick when nothing changed
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --editable '.[server,cli,nats,dev]'
+	@touch $@
+
+$(AUDIT): Makefile
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/pip install --quiet $(AUDIT_WITH)
 	@touch $@
 
 $(GENERATOR): Makefile
@@ -54,12 +61,15 @@ lint: $(READY) generate-check ## ruff, mypy strict, layers, protos, generated co
 	$(BIN)/buf lint protos
 
 test: $(READY) ## all tests on the embedded Postgres, then contract and integration on an older one
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses=3 --dist=loadfile
 ifeq ($(LOCKSTITCH_TEST_POSTGRES_BIN),)
 	@echo "SKIPPED: contract and integration tests on Postgres 15: not found (set LOCKSTITCH_TEST_POSTGRES_BIN)"
 else
 	LOCKSTITCH_POSTGRES_BIN=$(LOCKSTITCH_TEST_POSTGRES_BIN) $(BIN)/pytest --numprocesses=2 --dist=loadfile $(ON_OLD_POSTGRES)
 endif
+
+audit: $(READY) $(AUDIT) ## look for known faults in what is installed; needs PyPI's list of them
+	.venv-audit/bin/pip-audit --strict --skip-editable --path "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 
 fuzz: $(READY) ## throw drawn requests and bytes at a server for five minutes; `make test` does it for 20 seconds
 	LOCKSTITCH_FUZZ_SECONDS=300 $(BIN)/pytest tests/fuzz

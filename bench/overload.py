@@ -1,4 +1,4 @@
-"""Overload: what calls that are let in take while ten times as many callers ask as the server lets in."""
+"""Overload: what calls that are let in take while ten times as many callers ask as keep the server busy."""
 
 import asyncio
 import random
@@ -16,25 +16,29 @@ from direct import Direct, direct
 from lockstitch_server.server_process import ServerProcess
 from results import Figure, Target
 
-AT_A_TIME = 32
+CALLERS = 64
+"""What keeps the server busy, and what it answers at a time under load (`calls_under_load`)."""
+
 TIMES = 10
+SETTLED_SECONDS = 1.0
+"""Calls begun sooner are not counted: all callers begin at once, and a burst is let in."""
+
 SESSIONS = 100
 _HUNDREDTH = 100
 
 
 async def beyond_what_it_can(*, calls: int) -> list[Target | Figure]:
-    """Append with as many callers as are answered at a time, then with ten times as many, who come again when told."""
+    """Append with as many callers as keep it busy, then with ten times as many, who come again when told."""
     with TemporaryDirectory(prefix="lockstitch-bench-") as name:
         folder = Path(name)
         folder.chmod(0o711)  # noqa: ASYNC240 - nothing else runs yet. Root's Postgres runs as another account
-        server = ServerProcess.start(folder / "data", environment={"LOCKSTITCH_CALLS_IN_FLIGHT_MAX": str(AT_A_TIME)})
+        server = ServerProcess.start(folder / "data")
         try:
             async with _calling(server) as calling:
                 names = [await calling.create(f"overload-{number}") for number in range(SESSIONS)]
-                await _accepted(calling, names, callers=AT_A_TIME, calls=calls, run="warm")
-                normal, _, rate = await _accepted(calling, names, callers=AT_A_TIME, calls=calls, run="normal")
+                normal, _, rate = await _accepted(calling, names, callers=CALLERS, calls=calls, run="normal")
                 taken, turned_away, busy_rate = await _accepted(
-                    calling, names, callers=AT_A_TIME * TIMES, calls=calls, run="overload"
+                    calling, names, callers=CALLERS * TIMES, calls=calls, run="overload"
                 )
         finally:
             server.stop()
@@ -58,6 +62,7 @@ async def _accepted(
     """The milliseconds of each call that was let in, how many were turned away, and how many were made a second."""
     milliseconds: list[float] = []
     turned_away = 0
+    settled = time.perf_counter() + SETTLED_SECONDS
 
     async def append(number: int) -> None:
         nonlocal turned_away
@@ -72,7 +77,8 @@ async def _accepted(
                 pushback = dict(error.trailing_metadata() or ())["grpc-retry-pushback-ms"]
                 await asyncio.sleep(int(pushback) / 1000 * random.uniform(1, 1.2))
             else:
-                milliseconds.append((time.perf_counter() - began) * 1000)
+                if began > settled:
+                    milliseconds.append((time.perf_counter() - began) * 1000)
                 return
 
     made = await load.run(append, calls=calls, in_flight=callers)

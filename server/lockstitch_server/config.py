@@ -228,12 +228,25 @@ class Settings(BaseSettings):
     Longer forgives bursts, shorter keeps callers even. Defaults to 2 s.
     """
 
-    calls_in_flight_max: Annotated[int | None, Field(ge=1)] = None
-    """How many unary calls this process answers at a time; those beyond are OVERLOADED, and told when to come back.
+    calls_in_flight_max: Annotated[int, Field(ge=1)] = 1000
+    """How many unary calls this process answers at a time at most, in a burst; those beyond are OVERLOADED at once.
 
-    At twice what saturates it (64 on two cores) an overload costs those who are let in little. Lower than that wastes
-    the machine; callers need to come again, as the clients here do. Defaults to none: calls wait their turn, for a
-    connection no longer than `pool_wait`.
+    Higher takes longer bursts, at the cost of memory and of how long their last call waits. Defaults to 1,000.
+    """
+
+    calls_under_load: Annotated[int, Field(ge=1)] = 64
+    """How many unary calls this process answers at a time when more keep coming than it can answer.
+
+    From when so many have been waiting for `overload_after`, others are OVERLOADED before any work is done for them and
+    told when to come again, so that those let in take no longer than usual. It should be what keeps the process busy:
+    lower wastes the machine, higher lets calls wait. Where the database is far away, so that calls mostly wait for it,
+    raise it with `pool_connections_max`. Defaults to 64, enough for one process on two cores.
+    """
+
+    overload_after: Duration = timedelta(milliseconds=100)
+    """How long `calls_under_load` may be waiting before this process turns others away.
+
+    Longer forgives longer bursts, shorter keeps waits shorter. Defaults to 100 ms.
     """
 
     in_flight_bytes_max: Annotated[int, Field(ge=8 * MIB)] = 256 * MIB
@@ -281,6 +294,15 @@ class Settings(BaseSettings):
 
     `debug` writes a line a call, which costs about a tenth of the throughput. No level logs tokens, content or SQL.
     Defaults to info.
+    """
+
+    failpoints: Path | None = None
+    """A folder whose files make this server fail on purpose, to see what callers make of that. For tests alone.
+
+    A file is named after where: `before_commit`, `after_commit`, `before_wake_up`, `between_pages`, `before_handover`
+    or `during_drain`. In it stands `die`, `lose` (a connection) or `pause` (until the file is gone); after `die` and
+    `lose` a share of times, as in `lose 0.5`, after `pause` seconds. Whoever may write there can end the server, so it
+    is refused where callers need not be on this machine, and logged. Defaults to none.
     """
 
     # Limits: what goes beyond is refused with an error that names the field

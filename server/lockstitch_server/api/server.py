@@ -19,6 +19,7 @@ from lockstitch.v1 import (
     session_service_pb2,
     session_service_pb2_grpc,
 )
+from lockstitch_server import failpoints
 from lockstitch_server.api.admin_service import AdminServicer
 from lockstitch_server.api.admission import Admission
 from lockstitch_server.api.checkpoint_service import CheckpointServicer
@@ -64,10 +65,16 @@ async def serving(
         subject_rate=settings.subject_calls_a_second,
         burst=settings.rate_burst,
     )
+    admission = Admission(
+        calls_max=settings.calls_in_flight_max,
+        calls_under_load=settings.calls_under_load,
+        queue_max=settings.overload_after,
+        bytes_max=settings.in_flight_bytes_max,
+    )
     interceptor = Interceptor(
         identity,
         rates,
-        Admission(settings.calls_in_flight_max, settings.in_flight_bytes_max),
+        admission,
         unary_deadline=settings.unary_deadline,
         stall_max=settings.stream_stall_max,
     )
@@ -99,6 +106,8 @@ async def serving(
         ends = asyncio.get_running_loop().time() + settings.shutdown_grace.total_seconds()
         health.stop()
         drain()
+        if failpoints.folder is not None:
+            await failpoints.reached("during_drain")
         await interceptor.drain()
         await server.stop(max(0.0, ends - asyncio.get_running_loop().time()))
 
