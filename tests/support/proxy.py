@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import TypeAlias
 
+from support import http2
+
 _CHUNK_BYTES = 64 * 1024
 Pipe: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Dial: TypeAlias = Callable[[], Awaitable[Pipe]]
@@ -13,9 +15,10 @@ Dial: TypeAlias = Callable[[], Awaitable[Pipe]]
 class Proxy:
     """Stands between two sides of connections."""
 
-    def __init__(self, dial: Dial, only: bytes = b"") -> None:
+    def __init__(self, dial: Dial, only: bytes = b"", *, of_grpc: bool = False) -> None:
         self._dial = dial
         self._only = only
+        self._of_grpc = of_grpc
         self._pairs: set[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = set()
         self._serving: set[asyncio.Task[None]] = set()
         self._flows = asyncio.Event()
@@ -26,6 +29,7 @@ class Proxy:
         self.delay_seconds = 0.0
         """How long each chunk is held."""
         self.port = 0
+        self._replies_to_lose = 0
 
     @property
     def target(self) -> str:
@@ -45,6 +49,17 @@ class Proxy:
     def stall(self) -> None:
         """Let nothing through any more, in either direction, on old and new connections; nobody is told."""
         self._flows.clear()
+
+    def lose_replies(self, count: int = 1) -> None:
+        """Reset the connection, each time, when the next reply would go through: its request was answered by then.
+
+        A reply begins with the first HEADERS frame that the far side sends.
+        """
+        self._replies_to_lose = count
+
+    @property
+    def replies_to_lose(self) -> int:
+        return self._replies_to_lose
 
     def half_open(self) -> None:
         """Drop the callers' side of all connections; the other side is not told, and hears nothing any more."""
@@ -87,27 +102,41 @@ class Proxy:
         pair = (near_out, far_out)
         if faulty:
             self._pairs.add(pair)
-        carry = self._carry if faulty else _carry_safely
-        ways = [asyncio.create_task(carry(*way)) for way in ((near_in, far_out, first), (far_in, near_out, b""))]
+        if faulty:
+            replies = http2.Frames() if self._of_grpc else None
+            ways = [self._carry(near_in, far_out, first), self._carry(far_in, near_out, b"", replies)]
+        else:
+            ways = [_carry_safely(near_in, far_out, first), _carry_safely(far_in, near_out, b"")]
+        carrying = [asyncio.create_task(way) for way in ways]
         try:
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(carrying, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for way in ways:
+            for way in carrying:
                 way.cancel()
             self._pairs.discard(pair)
-            await asyncio.gather(*ways, return_exceptions=True)
+            await asyncio.gather(*carrying, return_exceptions=True)
             await _reset(near_out)
             if far_out not in self._kept:
                 await _reset(far_out)
 
-    async def _carry(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, first: bytes) -> None:
+    async def _carry(
+        self,
+        source: asyncio.StreamReader,
+        sink: asyncio.StreamWriter,
+        first: bytes,
+        replies: http2.Frames | None = None,
+    ) -> None:
         with suppress(OSError):
             chunk = first or await source.read(_CHUNK_BYTES)
             while chunk:
                 await self._flows.wait()
                 if self.delay_seconds:
                     await asyncio.sleep(self.delay_seconds)
-                sink.write(chunk)
+                for frame_type, frame in [(None, chunk)] if replies is None else replies.feed(chunk):
+                    if frame_type == http2.HEADERS and self._replies_to_lose:
+                        self._replies_to_lose -= 1
+                        return
+                    sink.write(frame)
                 await sink.drain()
                 chunk = await source.read(_CHUNK_BYTES)
 
@@ -128,12 +157,12 @@ async def _reset(writer: asyncio.StreamWriter) -> None:
 
 
 @asynccontextmanager
-async def proxy_to(dial: Dial, *, only: bytes = b"") -> AsyncIterator[Proxy]:
+async def proxy_to(dial: Dial, *, only: bytes = b"", of_grpc: bool = False) -> AsyncIterator[Proxy]:
     """Stand before what `dial` reaches, on a free port of loopback.
 
-    With `only`, faults befall none but connections whose first bytes hold these.
+    With `only`, faults befall none but connections whose first bytes hold these. `of_grpc` is needed to lose replies.
     """
-    proxy = Proxy(dial, only)
+    proxy = Proxy(dial, only, of_grpc=of_grpc)
     serving = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
     try:
         proxy.port = serving.sockets[0].getsockname()[1]
