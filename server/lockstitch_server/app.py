@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from lockstitch_migrations import expected_schema
+from lockstitch_server import failpoints
 from lockstitch_server.api.server import serving
 from lockstitch_server.api.services import Services
 from lockstitch_server.auth.identity import Identity
@@ -141,6 +142,7 @@ async def running_server(
     settings: Settings, database_url: str, identity: Identity, *, listen: str, reuse_port: bool = False
 ) -> AsyncIterator[RunningServer]:
     """Serve until the context ends; then take no new calls, let running ones finish, and close the pool."""
+    failpoints.obey(settings.failpoints)
     report = await check_database(database_url, settings)
     pool = Pool(
         database_url,

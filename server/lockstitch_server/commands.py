@@ -89,6 +89,8 @@ def token(settings: Settings, *, tenant: str, subject: str, role: CallerRole, tt
 def _address(settings: Settings) -> listening.Address:
     """Where to serve; refuses to put tokens on a network in plain text, unless told so by name."""
     address = listening.parse(settings.listen)
+    if settings.failpoints is not None and not listening.is_loopback(address):
+        raise StartupError("LOCKSTITCH_FAILPOINTS makes a server fail on purpose: it is for tests, on loopback only")
     if (settings.tls_certificate is None) != (settings.tls_key is None):
         raise StartupError("LOCKSTITCH_TLS_CERTIFICATE and LOCKSTITCH_TLS_KEY go together")
     if settings.tls_certificate is None:

@@ -156,6 +156,11 @@ def test_plain_text_goes_to_no_network_unless_told_so_by_name(folder: Path, addr
     assert "without TLS" in refused("check", "--data-dir", folder, LOCKSTITCH_LISTEN=address)
 
 
+def test_a_server_that_fails_on_purpose_serves_no_network(folder: Path) -> None:
+    settings = {"LOCKSTITCH_FAILPOINTS": str(folder), "LOCKSTITCH_ALLOW_PLAINTEXT": "true"}
+    assert "LOCKSTITCH_FAILPOINTS" in refused("serve", "--data-dir", folder, "--listen", "0.0.0.0:0", **settings)
+
+
 async def test_plain_text_is_served_on_a_network_where_told_so_by_name(database: Database, folder: Path) -> None:
     settings = {"LOCKSTITCH_DATABASE_URL": database.app_url, "LOCKSTITCH_ALLOW_PLAINTEXT": "true"}
     server = ServerProcess.start(folder, arguments=["--listen", "0.0.0.0:0"], environment=settings)

@@ -5,6 +5,7 @@ from functools import partial
 
 import asyncpg
 
+from lockstitch_server import failpoints
 from lockstitch_server.errors import CommitOutcomeUnknown, DatabaseUnavailable, Overloaded
 from lockstitch_server.model import Change, Session
 from lockstitch_server.store import failures, queries, rows
@@ -32,22 +33,33 @@ class Statements:
 
         Raises CommitOutcomeUnknown, DatabaseUnavailable, Overloaded.
         """
-        run = self._pool.fetch if time_max is None else partial(self._pool.fetch_long, time_max)
         may_be_made = False
         for _ in range(_ATTEMPTS):
             try:
-                return await run(self._queries[query], *args)
+                return await self._run(self._queries[query], args, time_max)
             except failures.ConnectionLost:
                 may_be_made = True
             except failures.TRY_AGAIN:
                 continue
             except failures.NO_ROOM as error:
+                if may_be_made:
+                    break
                 raise _not_made() from error
-            except DatabaseUnavailable:
+            except (DatabaseUnavailable, Overloaded):
+                # This attempt was not sent; of an earlier one that says nothing.
                 if may_be_made:
                     break
                 raise
         raise CommitOutcomeUnknown if may_be_made else _not_made()
+
+    async def _run(self, sql: str, args: tuple[object, ...], time_max: timedelta | None) -> list[asyncpg.Record]:
+        run = self._pool.fetch if time_max is None else partial(self._pool.fetch_long, time_max)
+        if failpoints.folder is not None:
+            await failpoints.reached("before_commit", lost=failures.ConnectionLost)
+        found = await run(sql, *args)
+        if failpoints.folder is not None:
+            await failpoints.reached("after_commit", lost=failures.ConnectionLost)
+        return found
 
 
 def _not_made() -> Overloaded:

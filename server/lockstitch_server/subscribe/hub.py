@@ -9,7 +9,8 @@ from uuid import UUID
 
 import structlog
 
-from lockstitch_server.errors import LockstitchError, SessionNotFound
+from lockstitch_server import failpoints
+from lockstitch_server.errors import DatabaseUnavailable, LockstitchError, SessionNotFound
 from lockstitch_server.model import Commit, DraftPiece, SessionKey, SessionRef, SessionStatus
 from lockstitch_server.store.drafts import DraftPage, DraftStore
 from lockstitch_server.store.log import Log
@@ -125,6 +126,8 @@ class Hub:
 
     async def read(self, ref: SessionRef, after_version: int) -> tuple[Commit, ...]:
         """Read a page of the log behind a version; few read at a time, so that writers keep their connections."""
+        if failpoints.folder is not None:
+            await failpoints.reached("between_pages", lost=DatabaseUnavailable)
         async with self._readers:
             page = await self._log.list_commits(
                 ref,

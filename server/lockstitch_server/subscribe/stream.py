@@ -9,6 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
 
+from lockstitch_server import failpoints
 from lockstitch_server.errors import (
     CursorAhead,
     DatabaseUnavailable,
@@ -173,8 +174,8 @@ class _Stream:
                 # The log is there again when the database is.
                 await asyncio.sleep(min(_RETRY_SECONDS, self._patience()))
             elif not present:
-                present, self._window.overrun = True, False
-                yield CaughtUp(self._cursor)
+                present = True
+                yield await self._handed_over()
             elif (drafted := self._window.drafted(self._drafts, self._cursor)) is not None:
                 yield drafted
             else:
@@ -183,6 +184,13 @@ class _Stream:
                 yield Heartbeat(self._cursor)
         reconnect_after = timedelta(milliseconds=secrets.randbelow(_RECONNECT_MILLISECONDS_MAX))
         yield GoingAway(self._cursor, reconnect_after)
+
+    async def _handed_over(self) -> CaughtUp:
+        """Go on from the log to what is live."""
+        if failpoints.folder is not None:
+            await failpoints.reached("before_handover", lost=DatabaseUnavailable)
+        self._window.overrun = False
+        return CaughtUp(self._cursor)
 
     async def _pause(self) -> None:
         """Wait until something happens, or nothing has for as long as may be."""

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import structlog
 
+from lockstitch_server import failpoints
 from lockstitch_server.bus import Bus, BusLostError
 from lockstitch_server.model import SessionKey
 
@@ -111,6 +112,8 @@ class WakeUps:
             sent = (bytes((news,)) + key.bytes for news, key in waiting[start : start + step])
             payload = self._sender + b"".join(sent)
             try:
+                if failpoints.folder is not None and waiting:
+                    await failpoints.reached("before_wake_up", lost=BusLostError)
                 await self._bus.send(payload)
             except BaseException:
                 self._news.update(waiting[start:])
