@@ -168,7 +168,8 @@ class Final:
     session: str
     version: int
     invoked_at: int
-    store_epoch: str = ""
+    reached: int = 0
+    """The version that all readers were waited for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,14 +140,17 @@ class Recorder:
         finally:
             self._file.write(Fault(at=time.monotonic_ns(), name=name, phase="ends"))
 
-    def log(self, session: str, commits: Sequence[Commit], *, invoked_at: int, store_epoch: str = "") -> None:
-        """Record a session's log as it stands when all is over, read from `invoked_at` on."""
+    def log(self, session: str, commits: Sequence[Commit], *, invoked_at: int, reached: int) -> None:
+        """Record a session's log as it stands when all is over, read from `invoked_at` on.
+
+        `reached` is the version that all its readers were waited for.
+        """
         at = time.monotonic_ns()
         for commit in commits:
             packed = b64encode(commit.SerializeToString()).decode()
             self._file.write(Logged(at=at, session=session, commit=packed))
         version = commits[-1].version if commits else 0
-        self._file.write(Final(at=at, session=session, version=version, invoked_at=invoked_at, store_epoch=store_epoch))
+        self._file.write(Final(at=at, session=session, version=version, invoked_at=invoked_at, reached=reached))
 
 
 class Tape:
