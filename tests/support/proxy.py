@@ -3,13 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from support import http2
 
 _CHUNK_BYTES = 64 * 1024
 Pipe: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Dial: TypeAlias = Callable[[], Awaitable[Pipe]]
+Side: TypeAlias = Literal["near", "far"]
+"""Near is who connects to the proxy, far is whom it dials."""
 
 
 class Proxy:
@@ -21,8 +23,8 @@ class Proxy:
         self._of_grpc = of_grpc
         self._pairs: set[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = set()
         self._serving: set[asyncio.Task[None]] = set()
-        self._flows = asyncio.Event()
-        self._flows.set()
+        self._flows: dict[Side, asyncio.Event] = {"near": asyncio.Event(), "far": asyncio.Event()}
+        """What comes from a side flows while its event is set."""
         self._kept: list[asyncio.StreamWriter] = []
         self.refuses = False
         """Whether new connections are closed at once."""
@@ -30,6 +32,7 @@ class Proxy:
         """How long each chunk is held."""
         self.port = 0
         self._replies_to_lose = 0
+        self.restore()
 
     @property
     def target(self) -> str:
@@ -46,9 +49,13 @@ class Proxy:
             for writer in pair:
                 writer.transport.abort()
 
-    def stall(self) -> None:
-        """Let nothing through any more, in either direction, on old and new connections; nobody is told."""
-        self._flows.clear()
+    def stall(self, *sides: Side) -> None:
+        """Let nothing through any more that comes from a side, on old and new connections; nobody is told.
+
+        Without a side, from neither. What was held up goes on its way with `restore`, as TCP would send it again.
+        """
+        for side in sides or self._flows:
+            self._flows[side].clear()
 
     def lose_replies(self, count: int = 1) -> None:
         """Reset the connection, each time, when the next reply would go through: its request was answered by then.
@@ -61,18 +68,20 @@ class Proxy:
     def replies_to_lose(self) -> int:
         return self._replies_to_lose
 
-    def half_open(self) -> None:
-        """Drop the callers' side of all connections; the other side is not told, and hears nothing any more."""
+    def half_open(self, lost: Side = "near") -> None:
+        """Drop one side of all connections; the other one is not told, and hears nothing any more."""
         for near, far in list(self._pairs):
-            self._kept.append(far)
+            kept, dropped = (far, near) if lost == "near" else (near, far)
+            self._kept.append(kept)
             self._pairs.discard((near, far))
-            near.transport.abort()
+            dropped.transport.abort()
 
     def restore(self) -> None:
         """Be a good network again."""
         self.refuses = False
         self.delay_seconds = 0.0
-        self._flows.set()
+        for flows in self._flows.values():
+            flows.set()
 
     def serve(self, near_in: asyncio.StreamReader, near_out: asyncio.StreamWriter) -> None:
         """Take a connection."""
@@ -104,7 +113,7 @@ class Proxy:
             self._pairs.add(pair)
         if faulty:
             replies = http2.Frames() if self._of_grpc else None
-            ways = [self._carry(near_in, far_out, first), self._carry(far_in, near_out, b"", replies)]
+            ways = [self._carry("near", near_in, far_out, first), self._carry("far", far_in, near_out, b"", replies)]
         else:
             ways = [_carry_safely(near_in, far_out, first), _carry_safely(far_in, near_out, b"")]
         carrying = [asyncio.create_task(way) for way in ways]
@@ -115,12 +124,13 @@ class Proxy:
                 way.cancel()
             self._pairs.discard(pair)
             await asyncio.gather(*carrying, return_exceptions=True)
-            await _reset(near_out)
-            if far_out not in self._kept:
-                await _reset(far_out)
+            for side in pair:
+                if side not in self._kept:
+                    await _reset(side)
 
     async def _carry(
         self,
+        side: Side,
         source: asyncio.StreamReader,
         sink: asyncio.StreamWriter,
         first: bytes,
@@ -129,7 +139,7 @@ class Proxy:
         with suppress(OSError):
             chunk = first or await source.read(_CHUNK_BYTES)
             while chunk:
-                await self._flows.wait()
+                await self._flows[side].wait()
                 if self.delay_seconds:
                     await asyncio.sleep(self.delay_seconds)
                 for frame_type, frame in [(None, chunk)] if replies is None else replies.feed(chunk):
