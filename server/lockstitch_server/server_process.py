@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import IO
 
 from lockstitch_server.auth import keys
 from lockstitch_server.auth.tokens import TokenSigner
@@ -30,9 +31,17 @@ class ServerProcess:
 
     @classmethod
     def start(
-        cls, data_dir: Path, *, arguments: Sequence[str] = (), environment: Mapping[str, str] | None = None
+        cls,
+        data_dir: Path,
+        *,
+        arguments: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+        log: IO[bytes] | None = None,
     ) -> "ServerProcess":
-        """Start a server and wait for its ready line; of our environment it gets no setting but the binaries'."""
+        """Start a server and wait for its ready line; of our environment it gets no setting but the binaries'.
+
+        `log` takes what it logs, in place of our stderr.
+        """
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("LOCKSTITCH_")}
         if KEPT in os.environ:
             inherited[KEPT] = os.environ[KEPT]
@@ -44,6 +53,7 @@ class ServerProcess:
             env=inherited | dict(environment or {}),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
+            stderr=log,
             text=True,
         )
         if process.stdout is None:

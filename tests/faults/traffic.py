@@ -102,6 +102,13 @@ class Traffic:
             if task.done():
                 task.result()
 
+    @asynccontextmanager
+    async def lent(self) -> AsyncIterator[View]:
+        """Lend a session to other callers; its log is not read for the last time before the context is left."""
+        watched = self._random.choice(self._watched)
+        async with self._using(watched):
+            yield watched.view
+
     def _is_broken(self) -> bool:
         return any(task.done() and task.exception() for task in [*self._tasks, *self._endings])
 
