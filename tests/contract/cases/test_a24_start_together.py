@@ -20,7 +20,12 @@ async def test_five_servers_on_an_empty_database_all_serve_from_their_first_mome
     start_server: Callable[..., ServerProcess],
 ) -> None:
     await empty_database.as_superuser(f"alter database {empty_database.name} set timezone to 'America/New_York'")
-    settings = {"TZ": "Asia/Kolkata", "LOCKSTITCH_MIGRATION_URL": empty_database.owner_url}
+    settings = {
+        "TZ": "Asia/Kolkata",
+        "LOCKSTITCH_MIGRATION_URL": empty_database.owner_url,
+        # Six servers on one database, which takes a hundred connections.
+        "LOCKSTITCH_POOL_CONNECTIONS_MAX": "5",
+    }
 
     async def started() -> tuple[Rpc, list[str]]:
         server = await asyncio.get_running_loop().run_in_executor(
