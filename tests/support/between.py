@@ -120,7 +120,13 @@ class Between(grpc.GenericRpcHandler):
         """Take any method; on the wire a unary call is a stream of one message each way."""
         path = handler_call_details.method
 
-        return grpc.stream_stream_rpc_method_handler(lambda requests, context: self._handle(path, requests, context))
+
+        async def handle(requests: AsyncIterator[bytes], context: Any) -> AsyncIterator[bytes]:
+            async for answer in self._handle(path, requests, context):
+                yield answer
+
+        taken: Any = handle
+        return grpc.stream_stream_rpc_method_handler(taken)
 
     async def _handle(self, path: str, requests: AsyncIterator[bytes], context: Any) -> AsyncIterator[bytes]:
         method = path.rpartition("/")[2]

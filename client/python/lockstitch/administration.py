@@ -11,6 +11,7 @@ from lockstitch.v1.admin_service_pb2 import (
     GetServerInfoResponse,
     PurgeSessionRequest,
 )
+from lockstitch.versions import refuse_other_versions
 from lockstitch.wire import Sendable
 
 _ERASURE_TIMEOUT = timedelta(minutes=1)
@@ -29,6 +30,22 @@ class Administration:
             ``print((await client.server_info()).limits.append_messages_max)``
         """
         return await self._transport.call(lambda to: to.admin.GetServerInfo, GetServerInfoRequest(), timeout=timeout)
+
+    async def check_server(self, *, timeout: timedelta | None = None) -> GetServerInfoResponse:
+        """Makes sure that this client fits the server, and gives its :meth:`server_info`. For engines and admins.
+
+        Within a major version the wire only grows, so a server fits from 0.1.0 on, and before 1.0.0.
+
+        Raises:
+            ServerTooOld: It lacks what this client calls, or says no version.
+            ServerTooNew: It is of a later major version.
+
+        Example:
+            ``print("speaking to", (await client.check_server()).version)``
+        """
+        info = await self.server_info(timeout=timeout)
+        refuse_other_versions(info.version)
+        return info
 
     async def purge(
         self, session_id: str, *, force: bool = False, request_id: str = "", timeout: timedelta = _ERASURE_TIMEOUT

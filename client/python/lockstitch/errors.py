@@ -15,7 +15,8 @@
     ├── ResourceExhausted    RateLimited · QuotaExceeded · SessionFull · SubscriptionLimit · SlowConsumer
     ├── Unavailable          Draining · Overloaded · DatabaseUnavailable · CommitOutcomeUnknown
     ├── Internal             (the reason INTERNAL: a bug, with its incident_id)
-    └── DeadlineExceeded · Cancelled · Unimplemented · DataLoss · Unknown
+    ├── Unimplemented        ServerTooOld · ServerTooNew
+    └── DeadlineExceeded · Cancelled · DataLoss · Unknown
 
 A class is chosen by the machine-readable reason, never by text. A reason that this client does not know yet gives the
 base of its code, so ``except NotFound`` goes on catching what later servers add.
@@ -405,6 +406,21 @@ class Unimplemented(LockstitchError):
     """The server is older than this client, or is not a lockstitch server."""
 
     code = grpc.StatusCode.UNIMPLEMENTED
+
+
+class _ServerVersion(Unimplemented):
+    @property
+    def server_version(self) -> str:
+        """The version that the server says it has."""
+        return self.metadata.get("server_version", "")
+
+
+class ServerTooOld(_ServerVersion):
+    """The server lacks what this client calls: upgrade the server. Raised by ``client.check_server()``."""
+
+
+class ServerTooNew(_ServerVersion):
+    """The server is of a later major version: upgrade the client. Raised by ``client.check_server()``."""
 
 
 class DataLoss(LockstitchError):
