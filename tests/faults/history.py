@@ -67,6 +67,17 @@ class Began:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Acting:
+    """Who all clients are to the servers: what their token says."""
+
+    kind: ClassVar = "acting"
+    at: int
+    tenant: str
+    subject: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Invoked:
     """A call that is about to be sent."""
 
@@ -102,7 +113,9 @@ class Returned:
     """A digest of the answer without `replayed`."""
     seen: Seen | None = None
     grant: Held | None = None
-    """The run and the fencing token that StartRun gave."""
+    """The run that a StartRun or RenewRun was answered with, and its fencing token."""
+    lease: int | None = None
+    """When that run's lease ends, by the database's clock."""
     code: str = ""
     reason: str = ""
     details: dict[str, str] = field(default_factory=dict)
@@ -183,9 +196,9 @@ class Fault:
     details: dict[str, Any] = field(default_factory=dict)
 
 
-Record: TypeAlias = Began | Invoked | Returned | Opened | Frame | Ended | Logged | Final | Fault
+Record: TypeAlias = Began | Acting | Invoked | Returned | Opened | Frame | Ended | Logged | Final | Fault
 KINDS: dict[str, type[Record]] = {
-    kind.kind: kind for kind in (Began, Invoked, Returned, Opened, Frame, Ended, Logged, Final, Fault)
+    kind.kind: kind for kind in (Began, Acting, Invoked, Returned, Opened, Frame, Ended, Logged, Final, Fault)
 }
 _FIELDS = {kind: tuple(told.name for told in fields(kind)) for kind in KINDS.values()}
 

@@ -20,9 +20,22 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc import aio
 
 from faults.digests import digest_of, receipt_of, seen_in
-from faults.history import Began, Ended, Fault, Final, Frame, HistoryFile, Invoked, Logged, Opened, Outcome, Returned
+from faults.history import (
+    Acting,
+    Began,
+    Ended,
+    Fault,
+    Final,
+    Frame,
+    HistoryFile,
+    Invoked,
+    Logged,
+    Opened,
+    Outcome,
+    Returned,
+)
 from lockstitch.v1.commit_pb2 import Commit
-from lockstitch.v1.run_service_pb2 import StartRunResponse
+from lockstitch.v1.run_service_pb2 import RenewRunResponse, StartRunResponse
 from lockstitch.v1.subscription_pb2 import SubscribeResponse
 from model.requests import content_of
 from support.rpc import DETAILS
@@ -54,6 +67,10 @@ class Recorder:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._file.close()
+
+    def acts_as(self, *, tenant: str, subject: str, role: str) -> None:
+        """Record who all clients are."""
+        self._file.write(Acting(at=time.monotonic_ns(), tenant=tenant, subject=subject, role=role))
 
     async def call(
         self, method: Any, request: Any, *, client: str, server: str, deadline: float, metadata: Any = ()
@@ -102,10 +119,22 @@ class Recorder:
         at, receipt = time.monotonic_ns(), None
         if "receipt" in answer.DESCRIPTOR.fields_by_name:
             receipt = receipt_of(answer.receipt)
-        grant = (answer.run.run_id, answer.run.fencing_token) if isinstance(answer, StartRunResponse) else None
+        grant, lease = None, None
+        if isinstance(answer, StartRunResponse | RenewRunResponse):
+            grant = answer.run.run_id, answer.run.fencing_token
+            lease = answer.run.lease_expire_time.ToNanoseconds()
         seen = None if receipt else seen_in(answer)
         self._file.write(
-            Returned(at=at, op=op, outcome="ok", receipt=receipt, answer=answer_digest(answer), seen=seen, grant=grant)
+            Returned(
+                at=at,
+                op=op,
+                outcome="ok",
+                receipt=receipt,
+                answer=answer_digest(answer),
+                seen=seen,
+                grant=grant,
+                lease=lease,
+            )
         )
 
     def failed(self, op: int, told: Told) -> None:

@@ -76,6 +76,7 @@ class Traffic:
         self._tasks: list[asyncio.Task[None]] = []
         self._endings: list[asyncio.Task[None]] = []
         self._next_at = 0.0
+        recorder.acts_as(**servers.caller._asdict())
 
     async def __aenter__(self) -> Self:
         self._watched = [self._begin_session() for _ in range(self._pace.sessions)]
@@ -176,7 +177,7 @@ class Traffic:
         deadline = drawing.random.choice(SHORT_DEADLINES) if short else DEADLINE_SECONDS
         try:
             answer = await self._recorder.call(
-                self._method(server, client, request),
+                self.method(server, client, request),
                 request,
                 client=client,
                 server=server,
@@ -193,7 +194,8 @@ class Traffic:
         view.learn(request, answer)
         return True
 
-    def _method(self, server: str, client: str, request: Any) -> Any:
+    def method(self, server: str, client: str, request: Any) -> Any:
+        """Give the method that a request is of, on a client's connection to a server."""
         name = type(request).__name__.removesuffix("Request")
         return self._servers.channel(server, client).unary_unary(
             f"/{SERVICE_OF[name]}/{name}",
@@ -222,7 +224,7 @@ class Traffic:
             asked.after_version = commits[-1].version if commits else 0
             server = self._random.choice(sorted(self._servers.targets))
             try:
-                answer = await self._method(server, "log", asked)(
+                answer = await self.method(server, "log", asked)(
                     asked, timeout=DEADLINE_SECONDS, metadata=self._servers.headers
                 )
             except aio.AioRpcError as error:
