@@ -54,6 +54,7 @@ class Testbed:
             "lose_next_reply": self.lose_next_reply,
             "cut": self.cut,
             "stall": self.stall,
+            "freeze": self.freeze,
             "restore": self.restore,
             "restart_server": self.restart_server,
             "kill_server": self.kill_server,
@@ -97,6 +98,11 @@ class Testbed:
     async def stall(self) -> Answer:
         """Let nothing through the proxy until `restore`; nobody is told."""
         self._proxy.stall()
+        return {}
+
+    async def freeze(self) -> Answer:
+        """Let nothing through on the proxy's present connections, for good; nobody is told. New ones work."""
+        self._proxy.freeze()
         return {}
 
     async def restore(self) -> Answer:

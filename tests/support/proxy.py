@@ -32,6 +32,7 @@ class Proxy:
         """How long each chunk is held."""
         self.port = 0
         self._replies_to_lose = 0
+        self._dead: set[asyncio.StreamWriter] = set()
         self.restore()
 
     @property
@@ -67,6 +68,11 @@ class Proxy:
     @property
     def replies_to_lose(self) -> int:
         return self._replies_to_lose
+
+    def freeze(self) -> None:
+        """Let nothing through any more on the connections that there are; nobody is told. New ones work."""
+        for pair in self._pairs:
+            self._dead.update(pair)
 
     def half_open(self, lost: Side = "near") -> None:
         """Drop one side of all connections; the other one is not told, and hears nothing any more."""
@@ -123,6 +129,7 @@ class Proxy:
             for way in carrying:
                 way.cancel()
             self._pairs.discard(pair)
+            self._dead.difference_update(pair)
             await asyncio.gather(*carrying, return_exceptions=True)
             for side in pair:
                 if side not in self._kept:
@@ -140,6 +147,8 @@ class Proxy:
             chunk = first or await source.read(_CHUNK_BYTES)
             while chunk:
                 await self._flows[side].wait()
+                if sink in self._dead:
+                    await asyncio.Event().wait()
                 if self.delay_seconds:
                     await asyncio.sleep(self.delay_seconds)
                 for frame_type, frame in [(None, chunk)] if replies is None else replies.feed(chunk):

@@ -82,19 +82,23 @@ class VectorRun:
 
     async def _step(self, step: dict[str, Any]) -> None:
         filled_in = filled(step, self._saved)
-        if filled_in.get("until"):
-            await until_true(lambda: self._came_true(filled_in), "what the step expects")
         verb = next(iter(step))
-        answer = await self._expected(filled_in, verb)
+        answer = await (self._until(filled_in) if filled_in.get("until") else self._expected(filled_in, verb))
         for name, path in step.get("save", {}).items():
             self._saved[name] = at_path(answer, path)
 
-    async def _came_true(self, step: dict[str, Any]) -> bool:
-        try:
-            await self._expected(step, "call")
-        except (AssertionError, errors.LockstitchError):
-            return False
-        return True
+    async def _until(self, step: dict[str, Any]) -> dict[str, Any]:
+        answers: list[dict[str, Any]] = []
+
+        async def came_true() -> bool:
+            try:
+                answers.append(await self._expected(step, "call"))
+            except (AssertionError, errors.LockstitchError):
+                return False
+            return True
+
+        await until_true(came_true, "what the step expects")
+        return answers[-1]
 
     async def _expected(self, step: dict[str, Any], verb: str) -> dict[str, Any]:
         if "error" not in step:
@@ -233,7 +237,7 @@ def _check(expected: dict[str, Any], error: errors.LockstitchError) -> None:
     of_code = next(kind for code, kind in CLASS_OF_CODE.items() if code.name == expected["code"])
     assert type(error) is CLASS_OF_REASON.get(expected["reason"], of_code), repr(error)
     assert error.reason == expected["reason"]
-    found = mismatch(expected.get("metadata", {}), error.metadata)
+    found = mismatch(expected["metadata"], error.metadata) if "metadata" in expected else ""
     found = found or mismatch(expected.get("request_id", error.request_id), error.request_id)
     assert not found, found
     if "fields" in expected:

@@ -119,8 +119,9 @@ def pushback(failure: grpc.aio.AioRpcError) -> timedelta | None:
         if key == _PUSHBACK:
             try:
                 return timedelta(milliseconds=int(value))
-            except ValueError:
-                return timedelta(milliseconds=-1)  # as gRPC itself reads what it can't read
+            except (ValueError, OverflowError):
+                # As gRPC itself reads what it can't read; it hands that on as a number that no timedelta holds.
+                return timedelta(milliseconds=-1)
     return None
 
 
