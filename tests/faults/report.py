@@ -1,4 +1,51 @@
-"""Note for whoever runs the faults: your report.py was here, and the checker's author overwrote it by mistake (08:58).
+"""What a fault did to callers, and what of it should not have been: a line for people, and JSON for machines."""
 
-Please write it again; what a history holds, counted, is in `faults.tally` (Tally.text(), Tally.json(), faults.check.checked).
-"""
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from faults.tally import Tally
+
+
+@dataclass
+class Report:
+    """One fault's."""
+
+    fault: str
+    seed: int
+    history: str
+    seconds: float = 0.0
+    applied: int = 0
+    well_seconds_max: float = 0.0
+    """The longest that it took, once all was whole again, until both servers answered and changes were made."""
+    tally: Tally = field(default_factory=Tally)
+    violations: list[str] = field(default_factory=list)
+    """What the history breaks, and what was found beside it."""
+    skipped: str = ""
+    """Why it was not played."""
+
+    def take(self, tally: Tally) -> None:
+        """Take over what a history holds, and what it breaks."""
+        self.tally = tally
+        self.violations += [f"{rule}: {wrong}" for rule, found in tally.broken.items() for wrong in found]
+
+    def line(self) -> str:
+        """For people."""
+        if self.skipped:
+            return f"{self.fault:40} SKIPPED: {self.skipped}"
+        tally = self.tally
+        return (
+            f"{self.fault:40} {len(self.violations)} violations; {self.applied} times in {self.seconds:.0f} s, "
+            f"well again within {self.well_seconds_max:.1f} s; {tally.operations.total():,} operations: "
+            f"{tally.acknowledged:,} acknowledged, {tally.replays:,} replays, {tally.reads:,} reads, "
+            f"{tally.refused.total():,} refused, {tally.unknown.total():,} unknown ({tally.unknown_in_log:,} made); "
+            f"{tally.commits:,} commits, {tally.frames.total():,} frames of {tally.streams:,} streams"
+        )
+
+
+def write(reports: Sequence[Report], folder: Path) -> Path:
+    """Write all reports into one file, which is written anew after each fault."""
+    path = folder / "report.json"
+    path.write_text(json.dumps([vars(report) | {"tally": vars(report.tally)} for report in reports], indent=1) + "\n")
+    return path

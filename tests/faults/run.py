@@ -16,6 +16,8 @@ from faults import report as reports
 from faults.report import Report
 from faults.runner import FAULTS, Stages, play
 
+SHOWN_MAX = 10
+
 
 async def run(names: Sequence[str], folder: Path, *, seconds: float, seed: int) -> list[Report]:
     """Play faults one after the other, for so many seconds together."""
@@ -26,8 +28,10 @@ async def run(names: Sequence[str], folder: Path, *, seconds: float, seed: int) 
             told = await play(fault, stages, folder, seed=seed, seconds=seconds / len(names))
             played.append(told)
             print(told.line(), flush=True)  # noqa: T201 - it is for whoever waits
-            for violation in told.violations:
+            for violation in told.violations[:SHOWN_MAX]:
                 print(f"    {violation}", flush=True)  # noqa: T201 - likewise
+            if told.violations:
+                print(f"    check it again: python -m faults.check {told.history}", flush=True)  # noqa: T201 - likewise
             reports.write(played, folder)
     finally:
         await stages.close()
@@ -36,9 +40,7 @@ async def run(names: Sequence[str], folder: Path, *, seconds: float, seed: int) 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m faults.run", description="Break it, and look what callers saw.")
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="what a fault's name begins with; all if left out"
-    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="what a fault's name begins with; all if left out")
     parser.add_argument("--seconds", type=float, default=float(os.environ.get("LOCKSTITCH_FAULTS_SECONDS", "1200")))
     parser.add_argument("--seed", type=int, default=secrets.randbelow(2**31))
     parser.add_argument("--reports", type=Path, help="where histories and report.json go; a new folder if left out")

@@ -11,7 +11,9 @@ from grpc import aio
 
 from factories import fresh
 from faults import caller_faults, failpoint_faults, machine_faults, network_faults, process_faults
+from faults.check import checked
 from faults.fault import FAULTS, Fault, Play
+from faults.history import records_in
 from faults.recorder import Recorder
 from faults.report import Report
 from faults.servers import Servers
@@ -68,7 +70,7 @@ async def play(
         report.violations.append(f"all was not well again: {error!r}")
     report.violations += [complaint for server in stage.servers for complaint in server.complaints()]
     report.seconds = time.monotonic() - began
-    report.count(history)
+    report.take(checked(records_in(history)))
     if report.violations:
         await stages.close()
     return report
@@ -93,8 +95,9 @@ async def _played(fault: Fault, stage: Stage, report: Report, *, seconds: float,
                     for server in stage.servers:
                         group.create_task(_well(server, servers))
                     group.create_task(traffic.more(CHANGES_BETWEEN, WELL_SECONDS_MAX))
-                report.recovery_seconds_max = max(report.recovery_seconds_max, time.monotonic() - healed)
+                report.well_seconds_max = max(report.well_seconds_max, time.monotonic() - healed)
                 on.turn += 1
+                report.applied = on.turn
 
 
 async def _well(server: Server, servers: Servers) -> None:

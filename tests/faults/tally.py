@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from faults.account import Account, Operation, Whole, is_of_server
 
@@ -57,7 +57,8 @@ class Tally:
 
     def json(self) -> str:
         """The same for programs."""
-        return json.dumps(asdict(self), ensure_ascii=False, indent=2)
+        # Not by asdict, which makes a Counter of a Counter's items.
+        return json.dumps(vars(self), ensure_ascii=False, indent=2)
 
 
 def tally_of(whole: Whole, broken: dict[str, list[str]]) -> Tally:
