@@ -120,7 +120,6 @@ class Between(grpc.GenericRpcHandler):
         """Take any method; on the wire a unary call is a stream of one message each way."""
         path = handler_call_details.method
 
-
         async def handle(requests: AsyncIterator[bytes], context: Any) -> AsyncIterator[bytes]:
             async for answer in self._handle(path, requests, context):
                 yield answer
