@@ -94,9 +94,12 @@ def _is_replayed(operation: Operation) -> bool:
 
 
 def _may_have_made(account: Account, maker: Request) -> list[Operation]:
-    """The attempts that may have made a commit: the one that says so, else those that nobody was told of."""
+    """The attempts that may have made a commit: the one that says so, else all that were not refused.
+
+    Also one that was told of a replay: a server that lost its connection at the commit asks again, and replays itself.
+    """
     said = [attempt for attempt in _answered(account, maker) if not _is_replayed(attempt)]
-    return said or [attempt for attempt in maker.attempts if not attempt.is_refused and not _is_replayed(attempt)]
+    return said or [attempt for attempt in maker.attempts if not attempt.is_refused]
 
 
 def _fits(attempt: Operation, commit: Commit, memory_version: int) -> bool:
