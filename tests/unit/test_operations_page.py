@@ -11,12 +11,15 @@ PAGE = Path(__file__).parents[2] / "docs/operations.md"
 
 def documented() -> Iterator[str]:
     """Each setting with its docstring, as one line of the page's list."""
-    source = ast.parse(Path(config.__file__).read_text())
-    (settings,) = (node for node in source.body if isinstance(node, ast.ClassDef) and node.name == "Settings")
-    for field, said in zip(settings.body, settings.body[1:], strict=False):
-        match field, said:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                yield f"- `LOCKSTITCH_{name.upper()}`: {' '.join(text.split())}"
+    modules = map(ast.parse, (path.read_text() for path in sorted(Path(config.__file__).parent.glob("*.py"))))
+    for topic in (node for module in modules for node in module.body if isinstance(node, ast.ClassDef)):
+        for field, said in zip(topic.body, topic.body[1:], strict=False):
+            match field, said:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name)),
+                    ast.Expr(value=ast.Constant(value=str(text))),
+                ) if topic.name.endswith("Settings"):
+                    yield f"- `LOCKSTITCH_{name.upper()}`: {' '.join(text.split())}"
 
 
 def test_every_setting_has_a_docstring() -> None:
