@@ -118,10 +118,14 @@ class Account:
         return {hash_of(request_id): request_id for request_id in self.requests}
 
     def made_by(self, commit: Commit) -> Request | None:
-        """The request that a commit traces to: of those with its id the one that was answered, else that may be it."""
+        """The request that a commit traces to: of those with its id the one that was answered, else that may be it.
+
+        An answer that tells only how things stand used up no id: the commit is another content's, if there is one.
+        """
         requests = self.requests.get(self.by_hash.get(commit.request_id_hash.hex(), ""), [])
-        answered = [request for request in requests if any(attempt.is_ok for attempt in request.attempts)]
-        possible = answered or [request for request in requests if request.may_have_been_done]
+        answered = [request for request in requests if any(self.has_commit(attempt) for attempt in request.attempts)]
+        unknown = [request for request in requests if any(attempt.is_unknown for attempt in request.attempts)]
+        possible = answered or unknown or [request for request in requests if request.may_have_been_done]
         return min(possible, key=lambda request: request.invoked_at, default=None)
 
     @cached_property
