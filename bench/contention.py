@@ -1,63 +1,101 @@
 """Thirty-two writers on one session: whether all is stored, once, in an order that never changes."""
 
 import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable
+from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
-import load
-from lockstitch import SessionHandle, VersionConflict, user
-from results import Figure, Target
+from lockstitch import SessionHandle
+from results import Figure, Measured, Target
 from stage import Stage
 
 WRITERS = 32
 MESSAGES = 640
+PROCESSES = 4
+_SCRIPT = Path(__file__).with_name("writers.py")
 
 
-async def one_session(stage: Stage) -> list[Target | Figure]:
-    """Write without a version, while somebody reads all the time; then with one, reading again when refused."""
-    plain, guarded = await stage.sessions(2)
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of the messages."""
+
+    stored_once: int
+    is_stable: bool
+    reads: int
+    refused: int
+    seconds: float
+
+
+async def one_session(stage: Stage) -> tuple[list[Measured], float]:
+    """Write from one process and from four, while somebody reads all the time; then with a version each.
+
+    Gives what was measured, and the rate of acknowledged messages with a version.
+    """
+    one = await _written(stage, processes=1)
+    many = await _written(stage, processes=PROCESSES)
+    guarded = await _written(stage, processes=1, guarded=True)
+    told: list[Measured] = [
+        Target("one_session_32_writers", one.stored_once),
+        Target("one_session_32_writers_order_stable", float(one.is_stable)),
+        Target("one_session_32_writers_4_processes", many.stored_once),
+        Target("one_session_32_writers_4_processes_order_stable", float(many.is_stable)),
+        Target("one_session_32_writers_guarded", guarded.stored_once),
+        Figure(f"{WRITERS} writers on one session, {MESSAGES} messages", _told(one)),
+        Figure(f"the same, from {PROCESSES} processes", _told(many)),
+        Figure("the same, from one, each with expected_version", f"{_told(guarded)}, {guarded.refused} refused"),
+    ]
+    return told, MESSAGES / guarded.seconds
+
+
+async def _written(stage: Stage, *, processes: int, guarded: bool = False) -> Written:
+    (session,) = await stage.sessions(1)
     reads: list[list[str]] = []
-    writing = asyncio.create_task(
-        load.run(lambda number: plain.append(messages=[user(str(number))]), calls=MESSAGES, in_flight=WRITERS)
+    began = time.perf_counter()
+    each = MESSAGES // processes
+    writing = asyncio.gather(
+        *(
+            _process(stage, session, place * each, each, WRITERS // processes, guarded=guarded)
+            for place in range(processes)
+        )
     )
     while not writing.done():
-        reads.append(await _read(plain))
-    taken = await writing
-    reads.append(await _read(plain))
-    stable = all(later[: len(earlier)] == earlier for earlier, later in pairwise(reads))
-    refused = 0
+        reads.append(await _read(session))
+    refused = sum(await writing)
+    seconds = time.perf_counter() - began
+    stored = await _read(session)
+    reads.append(stored)
+    return Written(
+        stored_once=len(set(stored) & {str(number) for number in range(MESSAGES)}) - (len(stored) - len(set(stored))),
+        is_stable=all(later[: len(earlier)] == earlier for earlier, later in pairwise(reads)),
+        reads=len(reads),
+        refused=refused,
+        seconds=seconds,
+    )
 
-    async def append_guarded(number: int) -> None:
-        nonlocal refused
-        handle = stage.client.session(guarded.session_id)
-        while True:
-            await handle.get()
-            try:
-                await handle.append(messages=[user(str(number))], expected_version=handle.version)
-            except VersionConflict:
-                refused += 1
-            else:
-                return
 
-    guarded_taken = await load.run(append_guarded, calls=MESSAGES, in_flight=WRITERS)
-    stored = await _read(guarded)
-    expected = {str(number) for number in range(MESSAGES)}
-    return [
-        Target("one_session_stored_once", len(set(reads[-1]) & expected) - _doubled(reads[-1]), f"== {MESSAGES}"),
-        Target("one_session_order_stable", float(stable), "== 1"),
-        Target("one_session_guarded_stored_once", len(set(stored) & expected) - _doubled(stored), f"== {MESSAGES}"),
-        Figure(
-            f"{WRITERS} writers on one session, {MESSAGES} messages",
-            f"{taken.seconds:.1f} s, {len(reads)} reads beside",
-        ),
-        Figure(
-            "the same, each with expected_version", f"{guarded_taken.seconds:.1f} s, {refused} refused and read again"
-        ),
-    ]
+def _process(
+    stage: Stage, session: SessionHandle, first: int, messages: int, writers: int, *, guarded: bool
+) -> Awaitable[int]:
+    numbers = ("--first", str(first), "--messages", str(messages), "--writers", str(writers))
+    command = [sys.executable, str(_SCRIPT), session.session_id, *numbers, *(("--guarded",) if guarded else ())]
+    token = stage.server.token(tenant="bench", user="bench")
+    environment = os.environ | {"LOCKSTITCH_TARGET": stage.server.target, "LOCKSTITCH_TOKEN": token}
+
+    def run() -> int:
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True)
+        return int(done.stdout)
+
+    return asyncio.to_thread(run)
 
 
 async def _read(session: SessionHandle) -> list[str]:
     return [message.parts[0].text async for message in session.messages(page_size=1000)]
 
 
-def _doubled(texts: list[str]) -> int:
-    return len(texts) - len(set(texts))
+def _told(written: Written) -> str:
+    return f"{written.seconds:.1f} s with the start of the process, {written.reads} reads beside"

@@ -46,9 +46,9 @@ async def many_appends(stage: Stage, *, appends: int) -> list[Target | Figure]:
     updated, hot = (new - old for new, old in zip(await _settled_updates(stage), updates, strict=True))
     warm = resident[len(resident) * WARM_UP // 100]
     return [
-        Target("memory_after_100000_appends", resident[-1] / warm, "<= 1.05"),
-        Target("wal_bytes_per_append", sum(log) / len(log) / STRETCH, "<= 1185"),
-        Target("hot_updates_of_sessions", hot / updated, ">= 0.9"),
+        Target("memory_after_100000_appends", resident[-1] / warm),
+        Target("wal_bytes_per_append", sum(log) / len(log) / STRETCH),
+        Target("hot_updates_of_sessions", hot / updated),
         Figure(
             "server's memory, after a tenth of them and at the end", f"{warm / _MIB:.1f}, {resident[-1] / _MIB:.1f} MiB"
         ),

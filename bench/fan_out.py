@@ -44,8 +44,8 @@ async def to_many_readers(stage: Stage, *, rounds: int, commits: int, echoes: in
             await followers.have(due)
             delays.append(followers.last_at - began)
     return [
-        Target("fan_out_vs_echo", median(one / other for one, other in zip(rates, echo_rates, strict=True)), ">= 4"),
-        Target("commit_to_1000_readers_ms", median(delays) * 1000, "<= 250"),
+        Target("fan_out_vs_echo", median(one / other for one, other in zip(rates, echo_rates, strict=True))),
+        Target("commit_to_1000_readers_ms", median(delays) * 1000),
         Figure("deliveries a second to 100 readers", f"{median(rates):,.0f}"),
         Figure("server's CPU a delivery to 100 readers", f"{worked / (rounds * commits * READERS) * 1e6:.0f} µs"),
     ]

@@ -43,8 +43,8 @@ async def long_sessions(stage: Stage, *, messages: int, rounds: int) -> list[Tar
     seconds = median(one.seconds for one in whole)
     grown = max([*seen, processes.resident_bytes(pid)]) - resident
     return [
-        Target("forked_messages_a_second", messages / seconds, ">= 20000"),
-        Target("fork_server_memory_mib", grown / _MIB, "<= 64"),
+        Target("forked_messages_a_second", messages / seconds),
+        Target("fork_server_memory_mib", grown / _MIB),
         Figure(f"fork of {messages:,} messages, a quarter of them calls and a quarter results", f"{seconds:.2f} s"),
         Figure(
             "fork of its first half, which looks for what it would split",

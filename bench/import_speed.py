@@ -59,8 +59,8 @@ async def import_against_append(stage: Stage, *, messages: int, appends: int) ->
         raise RuntimeError(f"{count} messages were to be imported, and {first.messages} were")
     rate = first.messages / first.seconds
     return [
-        Target("import_vs_append", rate / mean((before.rate, after.rate)), ">= 0.5"),
-        Target("import_client_mib", max(first.peak_bytes, again.peak_bytes) / _MIB, "<= 100"),
+        Target("import_vs_append", rate / mean((before.rate, after.rate))),
+        Target("import_client_mib", max(first.peak_bytes, again.peak_bytes) / _MIB),
         Figure(
             f"messages a second, importing {count:,} in chats of {'25' if _CHATS.is_file() else '20'}", f"{rate:,.0f}"
         ),

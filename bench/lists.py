@@ -77,8 +77,8 @@ async def _compared(
     await stage.database.gather_activity("lists")
     together = await load.run(first_page, calls=calls, in_flight=1)
     return [
-        Target("list_sessions_10000", median(first), "<= 20"),
-        Target("list_sessions_page_100_vs_1", median(last), "<= 1.5"),
+        Target("list_sessions_10000", median(first)),
+        Target("list_sessions_page_100_vs_1", median(last)),
         Figure(f"ListSessions, {PAGE} of all, used within one minute, p50 at 1 in flight", f"{together.p50_ms:.1f} ms"),
     ]
 
@@ -103,4 +103,4 @@ async def _after_removals(stage: Stage, removals: int, rounds: int, calls: int) 
         after = await load.run(read_worn, calls=calls, in_flight=1)
         if turn >= 0:
             ratios.append(after.p50_ms / short.p50_ms)
-    return [Target("newest_50_after_10000_removals", median(ratios), "<= 1.3")]
+    return [Target("newest_50_after_10000_removals", median(ratios))]

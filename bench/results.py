@@ -1,14 +1,16 @@
-"""What came out: ratios with their targets, and figures to read them by."""
+"""What came out: ratios with their targets, and figures and tables to read them by."""
 
 import json
 import operator
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from os import cpu_count
 from pathlib import Path
+
+from targets import TARGETS
 
 ROOT = Path(__file__).resolve().parent.parent
 _COMPARE = {">=": operator.ge, "<=": operator.le, "==": operator.eq}
@@ -16,11 +18,15 @@ _COMPARE = {">=": operator.ge, "<=": operator.le, "==": operator.eq}
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A measured ratio, and what it has to be: ">= 0.3"."""
+    """A measured ratio that has a target, by its name."""
 
     name: str
     measured: float
-    target: str
+
+    @property
+    def target(self) -> str:
+        """What it has to be: ">= 0.3"."""
+        return TARGETS[self.name]
 
     @property
     def is_met(self) -> bool:
@@ -37,46 +43,101 @@ class Figure:
     value: str
 
 
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Figures that are read side by side."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def lines(self) -> Iterator[str]:
+        """As Markdown."""
+        yield f"| {' | '.join(self.header)} |"
+        yield "|---" * len(self.header) + "|"
+        yield from (f"| {' | '.join(row)} |" for row in self.rows)
+
+
+Measured = Target | Figure | Table
+
+
 @dataclass(slots=True)
 class Results:
     """Everything that one run measured."""
 
     machine: str
     commit: str
-    targets: list[Target] = field(default_factory=list)
+    targets: dict[str, Target] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    """Why a target was not measured."""
     figures: list[Figure] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
 
-    def add(self, *measured: Target | Figure) -> None:
+    def add(self, *measured: Measured) -> None:
         """Take in what a measure found, and say it."""
         for one in measured:
-            if isinstance(one, Target):
-                self.targets.append(one)
-                print(f"{one.name:<28} {_short(one.measured):>10}   {one.target:<10} {_verdict(one)}", flush=True)
-            else:
-                self.figures.append(one)
-                print(f"  {one.name}: {one.value}", flush=True)
+            match one:
+                case Target():
+                    self.targets[one.name] = one
+                    print(_line(one.name, _short(one.measured), one.target, _verdict(one)), flush=True)
+                case Figure():
+                    self.figures.append(one)
+                    print(f"  {one.name}: {one.value}", flush=True)
+                case Table():
+                    self.tables.append(one)
+                    print("\n".join([f"  {one.title}", *one.lines()]), flush=True)
+
+    def not_measured(self, names: Sequence[str], why: str) -> None:
+        """Take in that a part failed."""
+        for name in names:
+            self.missing[name] = why
+            print(_line(name, "-", TARGETS[name], f"not measured: {why}"), flush=True)
+
+    @property
+    def all_met(self) -> bool:
+        """Whether every target was measured and met."""
+        return all(name in self.targets and self.targets[name].is_met for name in TARGETS)
 
     def write(self, folder: Path) -> None:
         """Write RESULTS.json for programs and RESULTS.md for people."""
-        ratios = [{"name": one.name, "measured": round(one.measured, 3), "target": one.target} for one in self.targets]
-        content = {"machine": self.machine, "commit": self.commit, "targets": ratios}
-        (folder / "RESULTS.json").write_text(json.dumps(content, indent=2) + "\n")
+        content = {"machine": self.machine, "commit": self.commit, "targets": [self._entry(name) for name in TARGETS]}
+        (folder / "RESULTS.json").write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
         (folder / "RESULTS.md").write_text(self._page((folder / "NOTES.md").read_text()))
 
+    def table(self) -> Iterator[str]:
+        """Every target, one a line."""
+        yield from (_line(*row) for row in self._rows())
+
+    def _entry(self, name: str) -> dict[str, object]:
+        if name in self.targets:
+            return {"name": name, "measured": round(self.targets[name].measured, 3), "target": TARGETS[name]}
+        return {"name": name, "measured": None, "target": TARGETS[name], "why": self.missing.get(name, "")}
+
+    def _rows(self) -> Iterator[tuple[str, str, str, str]]:
+        for name, target in TARGETS.items():
+            if name in self.targets:
+                one = self.targets[name]
+                yield name, _short(one.measured), target, _verdict(one)
+            else:
+                yield name, "-", target, f"not measured: {self.missing.get(name, 'its part did not come to it')}"
+
     def _page(self, notes: str) -> str:
-        rows = [f"| {one.name} | {_short(one.measured)} | {one.target} | {_verdict(one)} |" for one in self.targets]
-        figures = [f"| {one.name} | {one.value} |" for one in self.figures]
+        ratios = Table("", ("ratio", "measured", "target", ""), tuple(self._rows()))
+        figures = Table("", ("figure", ""), tuple((one.name, one.value) for one in self.figures))
         return "\n".join(
             [
                 "# Results",
                 "",
                 f"Written by `make bench` at {self.commit}, on {self.machine}.",
                 "",
-                *("| ratio | measured | target | |", "|---|---|---|---|", *rows),
+                *ratios.lines(),
                 "",
                 "Beside them, without a target, since they hang on the machine and on what else it does:",
                 "",
-                *("| figure | |", "|---|---|", *figures),
+                *(line for table in self.tables for line in (f"## {table.title}", "", *table.lines(), "")),
+                "## Further figures",
+                "",
+                *figures.lines(),
                 "",
                 notes,
             ]
@@ -94,7 +155,8 @@ def machine(postgres_version: str) -> str:
 
 def commit(paths: Sequence[str] = ("server", "client", "migrations", "bench")) -> str:
     """The commit that was measured; "-dirty" where the files were not as committed."""
-    changed = _git("status", "--porcelain", "--", *paths, ":!bench/RESULTS.*")
+    written = (":!bench/RESULTS.*", ":!bench/GROWTH.*", ":!bench/plots")
+    changed = _git("status", "--porcelain", "--", *paths, *written)
     return _git("rev-parse", "--short=12", "HEAD") + ("-dirty" if changed else "")
 
 
@@ -108,6 +170,10 @@ def _processor() -> str:
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.machine()
+
+
+def _line(name: str, measured: str, target: str, verdict: str) -> str:
+    return f"{name:<48} {measured:>10}   {target:<10} {verdict}"
 
 
 def _short(number: float) -> str:

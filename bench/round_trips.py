@@ -51,9 +51,9 @@ async def _counted(client: Client, proxy: CountingProxy) -> list[Target | Figure
         return await client.create(user_id="bench", messages=[message()])
 
     return [
-        Target("round_trips_create", await _a_call(create, proxy), "== 1"),
-        Target("round_trips_append", await _a_call(append, proxy), "== 1"),
-        Target("round_trips_get", await _a_call(get, proxy), "== 1"),
+        Target("round_trips_create", await _a_call(create, proxy)),
+        Target("round_trips_append", await _a_call(append, proxy)),
+        Target("round_trips_get", await _a_call(get, proxy)),
         Figure("GetContext's round trips", f"{await _a_call(session.context, proxy):g}"),
     ]
 

@@ -1,0 +1,89 @@
+"""The native load generator: prepared requests go out from a process that takes little of the cores it shares."""
+
+import asyncio
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from results import ROOT
+
+GENERATOR = ROOT / ".cache/bench/load"
+"""What `make` builds from bench/load, where Go is."""
+
+_WARM_UP_CALLS = 4
+_WAIT_SECONDS_MAX = 60.0
+
+
+class Prepared(Protocol):
+    """A request of protobuf."""
+
+    def SerializeToString(self) -> bytes:  # noqa: N802 - protobuf's name
+        """Give its bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeLoad:
+    """What a run of calls took."""
+
+    calls: int
+    seconds: float
+    p50_ms: float
+    p99_ms: float
+    cpu_seconds: float
+    bytes_per_answer: float
+
+    @property
+    def rate(self) -> float:
+        """Calls a second."""
+        return self.calls / self.seconds
+
+    @property
+    def own_microseconds(self) -> float:
+        """What the generator itself worked for a call."""
+        return self.cpu_seconds / self.calls * 1e6
+
+
+class Calls:
+    """Calls of one method of one server, with prepared requests that are taken in turn."""
+
+    def __init__(self, target: str, token: str, method: str, requests: Path, request_id_field: int) -> None:
+        """Use `prepared`."""
+        self._command = [
+            *(str(GENERATOR), "-target", target, "-method", method, "-bodies", str(requests)),
+            *("-request-id-field", str(request_id_field)),
+        ]
+        self._environment = os.environ | {"LOCKSTITCH_TOKEN": token}
+
+    async def run(self, *, in_flight: int, seconds: float, calls: int | None = None) -> NativeLoad:
+        """Call for so long, or so often, whichever is over first."""
+        limits = () if calls is None else ("-calls", str(calls))
+        warm_up = str(_WARM_UP_CALLS * in_flight)
+        command = [*self._command, "-in-flight", str(in_flight), "-seconds", str(seconds), "-warm-up", warm_up, *limits]
+        done = await asyncio.to_thread(
+            subprocess.run, command, env=self._environment, stdout=subprocess.PIPE, check=True, text=True
+        )
+        told = json.loads(done.stdout)
+        failed, failure = told.pop("failed"), told.pop("first_failure", "")
+        if failed or not told["calls"]:
+            raise RuntimeError(f"{failed} calls failed: {failure}")
+        return NativeLoad(**told)
+
+
+@asynccontextmanager
+async def prepared(
+    target: str, token: str, method: str, requests: Sequence[Prepared], *, request_id_field: int = 0
+) -> AsyncIterator[Calls]:
+    """Prepare calls: `method` is "Service/Method", and each call gets a request_id of its own where it has a field."""
+    if not GENERATOR.is_file():
+        raise RuntimeError("the native load generator was not built: that needs Go")
+    with tempfile.TemporaryDirectory(prefix="lockstitch-bench-") as name:
+        file = Path(name) / "requests"
+        bodies = [request.SerializeToString() for request in requests]
+        file.write_bytes(b"".join(len(body).to_bytes(4) + body for body in bodies))
+        yield Calls(target, token, f"/lockstitch.v1.{method}", file, request_id_field)
