@@ -23,6 +23,7 @@ from lockstitch_server import failpoints
 from lockstitch_server.api.admin_service import AdminServicer
 from lockstitch_server.api.admission import Admission
 from lockstitch_server.api.checkpoint_service import CheckpointServicer
+from lockstitch_server.api.grpc_log import tell_lost_callers_quietly
 from lockstitch_server.api.health_service import Health
 from lockstitch_server.api.interceptor import Interceptor
 from lockstitch_server.api.rates import Rates
@@ -78,6 +79,7 @@ async def serving(
         unary_deadline=settings.unary_deadline,
         stall_max=settings.stream_stall_max,
     )
+    tell_lost_callers_quietly()
     server = grpc.aio.server(
         interceptors=[interceptor],
         options=[
