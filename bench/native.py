@@ -9,22 +9,15 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-from results import ROOT
+from google.protobuf.message import Message
+
+from results import ROOT, NotMeasured
 
 GENERATOR = ROOT / ".cache/bench/load"
 """What `make` builds from bench/load, where Go is."""
 
 _WARM_UP_CALLS = 4
-_WAIT_SECONDS_MAX = 60.0
-
-
-class Prepared(Protocol):
-    """A request of protobuf."""
-
-    def SerializeToString(self) -> bytes:  # noqa: N802 - protobuf's name
-        """Give its bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +30,8 @@ class NativeLoad:
     p99_ms: float
     cpu_seconds: float
     bytes_per_answer: float
+    turned_away: int
+    """How often a caller was told to come again."""
 
     @property
     def rate(self) -> float:
@@ -60,11 +55,27 @@ class Calls:
         ]
         self._environment = os.environ | {"LOCKSTITCH_TOKEN": token}
 
-    async def run(self, *, in_flight: int, seconds: float, calls: int | None = None) -> NativeLoad:
-        """Call for so long, or so often, whichever is over first."""
-        limits = () if calls is None else ("-calls", str(calls))
-        warm_up = str(_WARM_UP_CALLS * in_flight)
-        command = [*self._command, "-in-flight", str(in_flight), "-seconds", str(seconds), "-warm-up", warm_up, *limits]
+    async def run(
+        self,
+        *,
+        in_flight: int,
+        seconds: float,
+        calls: int | None = None,
+        settle: float = 0.0,
+        pushback: bool = False,
+        connections: int = 1,
+    ) -> NativeLoad:
+        """Call for so long, or so often, whichever is over first.
+
+        What begins within the first `settle` seconds is left out; with `pushback`, those turned away come again.
+        """
+        command = [
+            *(*self._command, "-in-flight", str(in_flight), "-seconds", str(seconds)),
+            *("-connections", str(connections)),
+            *(("-settle", str(settle)) if settle else ("-warm-up", str(_WARM_UP_CALLS * in_flight))),
+            *(() if calls is None else ("-calls", str(calls))),
+            *(("-pushback",) if pushback else ()),
+        ]
         done = await asyncio.to_thread(
             subprocess.run, command, env=self._environment, stdout=subprocess.PIPE, check=True, text=True
         )
@@ -76,14 +87,13 @@ class Calls:
 
 
 @asynccontextmanager
-async def prepared(
-    target: str, token: str, method: str, requests: Sequence[Prepared], *, request_id_field: int = 0
-) -> AsyncIterator[Calls]:
+async def prepared(target: str, token: str, method: str, requests: Sequence[Message]) -> AsyncIterator[Calls]:
     """Prepare calls: `method` is "Service/Method", and each call gets a request_id of its own where it has a field."""
     if not GENERATOR.is_file():
-        raise RuntimeError("the native load generator was not built: that needs Go")
+        raise NotMeasured("the native load generator was not built: that needs Go")
+    request_id = requests[0].DESCRIPTOR.fields_by_name.get("request_id")
     with tempfile.TemporaryDirectory(prefix="lockstitch-bench-") as name:
         file = Path(name) / "requests"
         bodies = [request.SerializeToString() for request in requests]
         file.write_bytes(b"".join(len(body).to_bytes(4) + body for body in bodies))
-        yield Calls(target, token, f"/lockstitch.v1.{method}", file, request_id_field)
+        yield Calls(target, token, f"/lockstitch.v1.{method}", file, request_id.number if request_id else 0)

@@ -13,6 +13,12 @@ from pathlib import Path
 from targets import TARGETS
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+class NotMeasured(Exception):
+    """What a measure needs is not on this machine; the sentence says what."""
+
+
 _COMPARE = {">=": operator.ge, "<=": operator.le, "==": operator.eq}
 
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 )
 
 // closedLoop is so many calls in flight, each followed by the next.
@@ -20,6 +21,10 @@ type closedLoop struct {
 	calls int64
 	// Calls that are made before the clock starts.
 	warmUp int64
+	// Attempts that begin sooner are made, and not counted.
+	settle time.Duration
+	// A caller that is told to come again does so, with the same request.
+	pushback bool
 }
 
 // report is what a loop took.
@@ -30,22 +35,26 @@ type report struct {
 	P99Ms          float64 `json:"p99_ms"`
 	CPUSeconds     float64 `json:"cpu_seconds"`
 	BytesPerAnswer float64 `json:"bytes_per_answer"`
+	TurnedAway     int     `json:"turned_away"`
 	Failed         int     `json:"failed"`
 	FirstFailure   string  `json:"first_failure,omitempty"`
 }
 
-func (l closedLoop) run(ctx context.Context, channel *grpc.ClientConn, requests requests) report {
+func (l closedLoop) run(ctx context.Context, channels []*grpc.ClientConn, requests requests) report {
 	var next atomic.Int64
-	l.until(ctx, channel, requests, &next, l.warmUp, time.Now().Add(l.time))
-	worked, began := cpuSeconds(), time.Now()
-	made := l.until(ctx, channel, requests, &next, l.calls, began.Add(l.time))
-	seconds := time.Since(began).Seconds()
+	if l.warmUp > 0 {
+		l.until(ctx, channels, requests, &next, l.warmUp, time.Now(), time.Now().Add(l.time))
+	}
+	worked, counted := cpuSeconds(), time.Now().Add(l.settle)
+	made := l.until(ctx, channels, requests, &next, l.calls, counted, counted.Add(l.time))
+	seconds := time.Since(counted).Seconds()
 	return made.report(seconds, cpuSeconds()-worked)
 }
 
-// until makes calls, up to the number `last`, until a moment.
+// until makes calls, up to the number `last`, until a moment; what begins before `counted` is left out.
 func (l closedLoop) until(
-	ctx context.Context, channel *grpc.ClientConn, requests requests, next *atomic.Int64, last int64, end time.Time,
+	ctx context.Context, channels []*grpc.ClientConn, requests requests, next *atomic.Int64, last int64,
+	counted, end time.Time,
 ) made {
 	each := make([]made, l.inFlight)
 	var callers sync.WaitGroup
@@ -53,18 +62,14 @@ func (l closedLoop) until(
 		callers.Add(1)
 		go func() {
 			defer callers.Done()
-			of := &each[place]
-			for began := time.Now(); began.Before(end); {
+			channel := channels[place%len(channels)]
+			for time.Now().Before(end) {
 				number := next.Add(1) - 1
 				if number >= last {
 					next.Add(-1)
 					return
 				}
-				var received answer
-				err := channel.Invoke(ctx, l.method, requests.of(number), &received)
-				now := time.Now()
-				of.add(now.Sub(began), received.size, err)
-				began = now
+				l.call(ctx, channel, requests.of(number), counted, end, &each[place])
 			}
 		}()
 	}
@@ -76,29 +81,54 @@ func (l closedLoop) until(
 	return all
 }
 
-// made is what a caller's calls came to.
-type made struct {
-	latencies []time.Duration
-	bytes     int
-	failed    int
-	failure   string
+// call makes one call, again and again while it is told to come again.
+func (l closedLoop) call(
+	ctx context.Context, channel *grpc.ClientConn, request []byte, counted, end time.Time, of *made,
+) {
+	for began := time.Now(); began.Before(end); began = time.Now() {
+		var received answer
+		var trailer metadata.MD
+		err := channel.Invoke(ctx, l.method, request, &received, grpc.Trailer(&trailer))
+		wait, told := pushback(err, trailer)
+		again := l.pushback && told
+		if !began.Before(counted) {
+			of.add(time.Since(began), received.size, again, err)
+		}
+		if !again {
+			return
+		}
+		time.Sleep(min(wait, time.Until(end)))
+	}
 }
 
-func (m *made) add(latency time.Duration, size int, err error) {
-	if err != nil {
+// made is what a caller's calls came to.
+type made struct {
+	latencies  []time.Duration
+	bytes      int
+	turnedAway int
+	failed     int
+	failure    string
+}
+
+func (m *made) add(latency time.Duration, size int, again bool, err error) {
+	switch {
+	case again:
+		m.turnedAway++
+	case err != nil:
 		m.failed++
 		if m.failure == "" {
 			m.failure = err.Error()
 		}
-		return
+	default:
+		m.latencies = append(m.latencies, latency)
+		m.bytes += size
 	}
-	m.latencies = append(m.latencies, latency)
-	m.bytes += size
 }
 
 func (m *made) join(other made) {
 	m.latencies = append(m.latencies, other.latencies...)
 	m.bytes += other.bytes
+	m.turnedAway += other.turnedAway
 	m.failed += other.failed
 	if m.failure == "" {
 		m.failure = other.failure
@@ -108,7 +138,8 @@ func (m *made) join(other made) {
 func (m made) report(seconds, cpu float64) report {
 	sort.Slice(m.latencies, func(one, other int) bool { return m.latencies[one] < m.latencies[other] })
 	told := report{
-		Calls: len(m.latencies), Seconds: seconds, CPUSeconds: cpu, Failed: m.failed, FirstFailure: m.failure,
+		Calls: len(m.latencies), Seconds: seconds, CPUSeconds: cpu,
+		TurnedAway: m.turnedAway, Failed: m.failed, FirstFailure: m.failure,
 	}
 	if count := len(m.latencies); count > 0 {
 		told.P50Ms = m.latencies[count/2].Seconds() * 1000

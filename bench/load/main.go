@@ -38,6 +38,9 @@ func run() error {
 	seconds := flag.Float64("seconds", runTimeMax.Seconds(), "for how long")
 	calls := flag.Int64("calls", math.MaxInt64, "how many calls, those that warm up included")
 	warmUp := flag.Int64("warm-up", 0, "how many of them are made before the clock starts")
+	settle := flag.Float64("settle", 0, "seconds in which calls are made and not counted, before those that are")
+	again := flag.Bool("pushback", false, "a caller that is turned away comes again when it was told to")
+	connections := flag.Int("connections", 1, "connections that the callers share")
 	every := flag.Int64("follow-every", 0, "opens a stream for each request instead, and tells each time so many commits came")
 	flag.Parse()
 
@@ -45,30 +48,42 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	channel, err := grpc.NewClient(
-		*target,
+	channels := make([]*grpc.ClientConn, *connections)
+	for place := range channels {
+		if channels[place], err = connect(*target); err != nil {
+			return err
+		}
+		defer func() { _ = channels[place].Close() }()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), runTimeMax)
+	defer cancel()
+	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+os.Getenv("LOCKSTITCH_TOKEN"))
+	if *every > 0 {
+		return follow(ctx, channels[0], *method, bodies, *every)
+	}
+	loop := closedLoop{
+		method:   *method,
+		inFlight: *inFlight,
+		time:     duration(*seconds),
+		calls:    *calls,
+		warmUp:   *warmUp,
+		settle:   duration(*settle),
+		pushback: *again,
+	}
+	tell(loop.run(ctx, channels, newRequests(bodies, *field)))
+	return nil
+}
+
+func connect(target string) (*grpc.ClientConn, error) {
+	return grpc.NewClient(
+		target,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(
 			grpc.ForceCodecV2(passthrough{}), grpc.MaxCallRecvMsgSize(answerSizeMax), grpc.WaitForReady(true),
 		),
 	)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = channel.Close() }()
-	ctx, cancel := context.WithTimeout(context.Background(), runTimeMax)
-	defer cancel()
-	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+os.Getenv("LOCKSTITCH_TOKEN"))
-	if *every > 0 {
-		return follow(ctx, channel, *method, bodies, *every)
-	}
-	loop := closedLoop{
-		method:   *method,
-		inFlight: *inFlight,
-		time:     time.Duration(*seconds * float64(time.Second)),
-		calls:    *calls,
-		warmUp:   *warmUp,
-	}
-	tell(loop.run(ctx, channel, newRequests(bodies, *field)))
-	return nil
+}
+
+func duration(seconds float64) time.Duration {
+	return time.Duration(seconds * float64(time.Second))
 }
