@@ -48,6 +48,8 @@ from lockstitch_server.subscribe.stream import Streams
 from lockstitch_server.subscribe.wake_ups import WakeUps
 
 _POSTGRES_NUMBER_MIN = 150_000
+WARM_CONNECTIONS = 4
+"""So many connections are open before the first call comes: a burst on a server that never had one finds them."""
 _BACKGROUND_WAIT = timedelta(seconds=30)
 _BACKGROUND_STATEMENT_TIMEOUT = timedelta(minutes=2)
 """Purging the largest session takes seconds."""
@@ -167,6 +169,7 @@ async def running_server(
         reading = Reading(pool)
         reader, log = Reader(reading), Log(reading)
         store = await reader.store_identity()
+        await pool.warm_up(WARM_CONNECTIONS)
         bus = PostgresBus(database_url) if settings.nats_url is None else _nats_bus(settings.nats_url, store)
         epoch = StoreEpoch(store.store_epoch)
         statements = Statements(pool)

@@ -7,7 +7,10 @@ from datetime import timedelta
 
 import pytest
 
+from lockstitch_migrations import grant_app, migrate
+from lockstitch_server.app import WARM_CONNECTIONS
 from lockstitch_server.errors import DatabaseUnavailable, Overloaded
+from lockstitch_server.server_process import ServerProcess
 from lockstitch_server.store.failures import ConnectionLost
 from lockstitch_server.store.pool import Pool
 from support.databases import Database
@@ -36,6 +39,33 @@ async def held(database: Database) -> int:
         " where application_name = 'lockstitch-server' and datname = current_database()"
     )
     return int(rows[0]["held"])
+
+
+async def test_a_server_has_connections_open_before_anybody_calls(
+    empty_database: Database, start_server: Callable[..., ServerProcess]
+) -> None:
+    await migrate(empty_database.owner_url)
+    await grant_app(empty_database.owner_url, empty_database.app_url)
+    start_server(empty_database)
+    assert await held(empty_database) >= WARM_CONNECTIONS
+
+
+async def test_warming_up_opens_no_more_than_asked_for_and_than_may_be(make_pool: MakePool, database: Database) -> None:
+    small, large = make_pool(connections_max=2), make_pool(connections_max=10)
+    await small.warm_up(4)
+    assert await held(database) == 2
+    await large.fetch("select 1")
+    await large.warm_up(3)
+    assert await held(database) == 2 + 3
+    await asyncio.gather(*(large.fetch("select pg_sleep(0.1)") for _ in range(3)))
+    assert await held(database) == 2 + 3
+
+
+async def test_warming_up_where_the_database_is_not_there_is_left_to_the_first_call(make_pool: MakePool) -> None:
+    pool = make_pool(connections_max=4, url="postgresql://lockstitch_app@127.0.0.1:1/lockstitch")
+    await pool.warm_up(4)
+    with pytest.raises(DatabaseUnavailable):
+        await pool.fetch("select 1")
 
 
 async def test_who_waits_too_long_is_told_overloaded(make_pool: MakePool) -> None:

@@ -49,6 +49,16 @@ class Pool:
         self._open = 0
         self._closed = False
 
+    async def warm_up(self, connections: int) -> None:
+        """Have so many connections open, as far as the database lets us: opening takes longer than callers wait."""
+        missing = min(connections, self._connections_max) - self._open
+        opened = await asyncio.gather(*(self._connect() for _ in range(missing)), return_exceptions=True)
+        for connection in opened:
+            if isinstance(connection, asyncpg.Connection):
+                self._give_back(connection)
+            elif not isinstance(connection, DatabaseUnavailable):
+                raise connection
+
     async def fetch(self, query: str, *args: object) -> list[asyncpg.Record]:
         """Run one statement; raises Overloaded or DatabaseUnavailable where it was not sent, else ConnectionLost."""
         return await self._fetch(query, args, None)
