@@ -255,13 +255,23 @@ class Drawing:
         return pb.GetContextRequest(session_id=view.session_id, max_messages=self.random.choice((0, 5, 20)))
 
     def get_memory(self, view: View) -> Any:
-        return pb.GetMemoryRequest(session_id=view.session_id, at_version=self.random.randrange(1, view.version + 1))
+        asked = pb.GetMemoryRequest(session_id=view.session_id)
+        if self.random.random() < 0.5:
+            asked.at_version = self.random.randrange(1, view.version + 1)
+        return asked
 
     def list_messages(self, view: View) -> Any:
         asked = pb.ListMessagesRequest(session_id=view.session_id, page_size=self.random.choice((5, 50, 1000)))
         asked.descending = self.random.random() < 0.5
         asked.after_seq = self.random.choice((0, max(0, view.last_seq - 10)))
         return asked
+
+    def list_tool_calls(self, view: View) -> Any:
+        statuses = self.random.choice(([], [RUNNING, INTERRUPTED]))
+        return pb.ListToolCallsRequest(session_id=view.session_id, statuses=statuses, page_size=1000)
+
+    def list_runs(self, view: View) -> Any:
+        return r.ListRunsRequest(session_id=view.session_id, page_size=self.random.choice((3, 1000)))
 
     def list_commits(self, view: View) -> Any:
         after = self.random.choice((0, max(0, view.version - 10)))
@@ -296,6 +306,8 @@ DRAWN: dict[_Draw, int] = {
     Drawing.get_context: 4,
     Drawing.get_memory: 3,
     Drawing.list_messages: 5,
+    Drawing.list_tool_calls: 3,
+    Drawing.list_runs: 2,
     Drawing.list_commits: 3,
 }
 """What is drawn, and how often beside the others."""

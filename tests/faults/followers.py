@@ -32,10 +32,12 @@ class Follower:
         name: str,
         random: Random,
         roles: Sequence[int] = (),
+        stays: tuple[int, int] = (1, LEAVES_AFTER_FRAMES),
     ) -> None:
+        """It leaves each stream after so many frames, drawn from `stays`."""
         self.name, self.cursor = name, 0
         self._recorder, self._servers, self._session = recorder, servers, session
-        self._random, self._roles = random, list(roles)
+        self._random, self._roles, self._stays = random, list(roles), stays
         self._task = asyncio.create_task(self._follow(), name=name)
 
     async def reached(self, version: int, seconds: float) -> None:
@@ -67,7 +69,7 @@ class Follower:
             roles=self._roles,
             **asked,
         )
-        leaves = self._random.randrange(1, LEAVES_AFTER_FRAMES)
+        leaves = self._random.randrange(*self._stays)
         try:
             for _ in range(leaves):
                 async with asyncio.timeout(SILENT_SECONDS_MAX):

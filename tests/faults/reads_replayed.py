@@ -1,14 +1,17 @@
 """What reads must show of a replayed session."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from faults.digests import seen_in
+from lockstitch.v1 import run_service_pb2 as r
 from lockstitch.v1 import session_service_pb2 as pb
 from model import memory, reads, runs
 from model.session import State
 
 RECENT_TOOL_CALLS = 20
 MESSAGES_BY_DEFAULT = 200
+PAGE_MAX = 1000
 
 
 def at_version_of(request: Any) -> int | None:
@@ -18,7 +21,7 @@ def at_version_of(request: Any) -> int | None:
 
 
 def seen_at(state: State, request: Any) -> dict[str, Any] | None:
-    """What a read gives at a version; None for reads that are not judged by one."""
+    """What a read gives at a version; None for the log's own, and for those that nobody wrote down here."""
     answer: Any
     match request:
         case pb.GetSessionRequest():
@@ -28,7 +31,12 @@ def seen_at(state: State, request: Any) -> dict[str, Any] | None:
         case pb.GetMemoryRequest():
             answer = pb.GetMemoryResponse(memory=memory.shown(state.memory(request.run_id)))
         case pb.ListMessagesRequest():
-            answer = _messages(state, request)
+            answer = _page(pb.ListMessagesResponse, reads.messages(state, request), request)
+            answer.as_of_version = state.head.version
+        case pb.ListToolCallsRequest():
+            answer = _page(pb.ListToolCallsResponse, reads.tool_calls(state, request), request)
+        case r.ListRunsRequest():
+            answer = _page(r.ListRunsResponse, reads.runs_of(state, request), request)
         case _:
             return None
     return {name: _plain(value) for name, value in seen_in(answer).items()}
@@ -57,13 +65,28 @@ def _context(state: State, request: pb.GetContextRequest) -> pb.GetContextRespon
     )
 
 
-def _messages(state: State, request: pb.ListMessagesRequest) -> pb.ListMessagesResponse:
-    shown = reads.messages(state, request)
-    more = "more" if len(shown) > request.page_size else ""
-    page = shown[: request.page_size]
-    return pb.ListMessagesResponse(messages=page, next_page_token=more, as_of_version=state.head.version)
+def _page(kind: Any, items: Sequence[Any], request: Any) -> Any:
+    """The first page of a list; traffic asks for no other."""
+    made = kind(next_page_token="more" if len(items) > request.page_size else "")
+    (listed,) = (field.name for field in kind.DESCRIPTOR.fields if field.message_type)
+    getattr(made, listed).extend(items[: request.page_size])
+    return made
 
 
 def _plain(value: Any) -> Any:
     """Rows as they are read from a file."""
     return [list(row) for row in value] if isinstance(value, list) else value
+
+
+def all_reads(session_id: str) -> list[Any]:
+    """Everything there is to read of a session, for when all is over."""
+    return [
+        pb.GetSessionRequest(
+            session_id=session_id, include_memory=True, include_open_tool_calls=True, recent_messages=PAGE_MAX
+        ),
+        pb.GetContextRequest(session_id=session_id),
+        pb.GetMemoryRequest(session_id=session_id),
+        pb.ListMessagesRequest(session_id=session_id, page_size=PAGE_MAX),
+        pb.ListToolCallsRequest(session_id=session_id, page_size=PAGE_MAX),
+        r.ListRunsRequest(session_id=session_id, page_size=PAGE_MAX),
+    ]

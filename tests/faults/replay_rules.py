@@ -8,9 +8,9 @@ from typing import Any
 
 from faults.account import Account, Operation, hash_of, is_of_server
 from faults.digests import digest_of, receipt_of
-from faults.reads_replayed import at_version_of, seen_at
+from faults.reads_replayed import all_reads, at_version_of, seen_at
 from faults.replay import Replay
-from faults.request_rules import COMES_AGAIN
+from faults.request_rules import COMES_AGAIN, may_have_made
 from lockstitch.v1.commit_pb2 import Commit
 from model import Refused, runs
 from support.reads import check_call_in_commit, without_bodies
@@ -18,6 +18,11 @@ from support.reads import check_call_in_commit, without_bodies
 VERSIONS_MAX = 50
 """A refusal that may have been due at more versions than these is not judged."""
 DIFFERENCE_LINES = 12
+
+OF_NO_VERSION = {"RenewRun", "ListCommits"}
+"""What other rules judge."""
+
+READ_IN_THE_END = {type(request).__name__.removesuffix("Request") for request in all_reads("")}
 
 Found = dict[str, list[str]]
 
@@ -47,6 +52,17 @@ def reads_are_the_replay(account: Account) -> Iterator[str]:
     yield from _replayed(account)["reads_are_the_replay"]
 
 
+def all_was_read_in_the_end(account: Account) -> Iterator[str]:
+    """When all was over each kind of read was made once more, so that nothing lies otherwise than the log says."""
+    if not account.commits:
+        return
+    ended = max((one.told.at for one in account.changes if one.told), default=0)
+    last = {one.asked.method for one in account.operations if one.is_ok and one.asked.at > ended}
+    missing = READ_IN_THE_END - last
+    if missing:
+        yield f"{', '.join(sorted(missing))} was not asked for when all was over"
+
+
 def refusals_were_due(account: Account) -> Iterator[str]:
     """A call was refused for what was so at a time between its sending and its end."""
     yield from _replayed(account)["refusals_were_due"]
@@ -69,9 +85,12 @@ class _Judge:
         self._unchanged = self._by_version(account.changes, self._version_unchanged)
         self._refused: dict[int, list[Operation]] = defaultdict(list)
         self._not_due: dict[int, Operation] = {}
+        self._undated: dict[int, list[Operation]] = defaultdict(list)
+        self._not_so: dict[int, Operation] = {}
 
     def judged(self) -> Found:
         self._plan_refusals()
+        self._plan_undated_reads()
         self._judge_version()
         for place, commit in enumerate(self._account.commits, start=1):
             if commit.version != place or not self._step(commit):
@@ -80,6 +99,8 @@ class _Judge:
         for version in self._reads.keys() - set(range(len(self._account.commits) + 1)):
             for operation in self._reads[version]:
                 self._found["reads_are_the_replay"].append(f"{operation} saw version {version}; the log has none")
+        for operation in self._not_so.values():
+            self._found["reads_are_the_replay"].append(f"{operation} saw what was so at no version while it lasted")
         for operation in self._not_due.values():
             reason = operation.told.reason if operation.told else ""
             self._found["refusals_were_due"].append(f"{operation} was refused with {reason}, and why can't be seen")
@@ -95,7 +116,7 @@ class _Judge:
 
     def _version_read(self, operation: Operation) -> int | None:
         told = operation.told
-        if not operation.is_ok or told is None or told.seen is None or operation.asked.method == "RenewRun":
+        if not operation.is_ok or told is None or told.seen is None or operation.asked.method in OF_NO_VERSION:
             return None
         return at_version_of(operation.request) or told.seen.get("version")
 
@@ -111,13 +132,28 @@ class _Judge:
             told = operation.told
             if told is None or not operation.is_refused or told.reason in COMES_AGAIN:
                 continue
-            first = self._account.known_before(operation.asked.at)
-            last = min(self._account.newest_before(told.at), len(self._account.commits))
-            if last - first > VERSIONS_MAX:
+            versions = self._versions_meanwhile(operation)
+            if len(versions) > VERSIONS_MAX:
                 continue
             self._not_due[operation.asked.op] = operation
-            for version in range(first, last + 1):
+            for version in versions:
                 self._refused[version].append(operation)
+
+    def _plan_undated_reads(self) -> None:
+        """A read whose answer names no version shows one that the session can have had while the call lasted."""
+        for operation in self._account.operations:
+            told = operation.told
+            if not operation.is_ok or told is None or told.seen is None or operation.asked.method in OF_NO_VERSION:
+                continue
+            if self._version_read(operation) is None:
+                self._not_so[operation.asked.op] = operation
+                for version in self._versions_meanwhile(operation):
+                    self._undated[version].append(operation)
+
+    def _versions_meanwhile(self, operation: Operation) -> range:
+        account = self._account
+        last = min(account.newest_before(operation.ended_at), len(account.commits))
+        return range(account.known_before(operation.asked.at), last + 1)
 
     def _step(self, logged: Commit) -> bool:
         """Replay a commit, and compare it; False where it may not be."""
@@ -129,7 +165,7 @@ class _Judge:
             elif maker is None:
                 return False
             else:
-                answer, expected = self._replay.change(maker.attempts[0].request, logged)
+                answer, expected = self._replay.change(may_have_made(account, maker)[0].request, logged)
                 self._judge_answers(maker.attempts, answer)
         except Refused as refused:
             asked = maker.request_id if maker else "the server"
@@ -171,6 +207,9 @@ class _Judge:
         version = self._replay.version
         for operation in self._reads.get(version, ()):
             self._judge_read(operation)
+        for operation in self._undated.get(version, ()):
+            if operation.asked.op in self._not_so and not self._wrong_in(operation):
+                del self._not_so[operation.asked.op]
         for operation in self._unchanged.get(version, ()):
             self._judge_unchanged(operation)
         for operation in self._refused.get(version, ()):
@@ -178,15 +217,22 @@ class _Judge:
                 del self._not_due[operation.asked.op]
 
     def _judge_read(self, operation: Operation) -> None:
-        told = operation.told
-        seen = told.seen if told and told.seen else {}
+        wrong = self._wrong_in(operation)
+        if wrong:
+            self._found["reads_are_the_replay"].append(f"{operation}: {wrong}")
+
+    def _wrong_in(self, operation: Operation) -> str:
+        """What a read shows otherwise than the session stands at this version."""
+        seen = operation.told.seen if operation.told and operation.told.seen else {}
         expected = seen_at(self._replay.state, operation.request)
-        if expected is not None:
-            wrong = [
-                f"{name} {seen.get(name)} is not {value}" for name, value in expected.items() if seen.get(name) != value
-            ]
-            if wrong:
-                self._found["reads_are_the_replay"].append(f"{operation}: {'; '.join(wrong)}")
+        if expected is None:
+            return "nobody wrote down what it has to show"
+        wrong = [
+            f"{name} {seen.get(name)} is not {expected.get(name)}"
+            for name in sorted(expected.keys() | seen.keys())
+            if seen.get(name) != expected.get(name)
+        ]
+        return "; ".join(wrong)
 
     def _judge_unchanged(self, operation: Operation) -> None:
         said, told = self._found["answers_without_a_commit_changed_nothing"], operation.told
@@ -196,9 +242,12 @@ class _Judge:
         except Refused as refused:
             said.append(f"{operation} was answered, but had to be refused: {refused.reason}")
             return
+        grant = told.grant if told else None
         if answer is None:
             said.append(f"{operation} was answered without a commit, but changes something")
-        elif told is not None and told.grant is None and told.answer != digest_of(answer):
+        elif grant is not None and tuple(grant) != (answer.run.run_id, answer.run.fencing_token):
+            said.append(f"{operation} joined {grant}, not {answer.run}")
+        elif told is not None and grant is None and told.answer != digest_of(answer):
             said.append(f"{operation} was not told {answer}")
 
     def _is_due(self, operation: Operation) -> bool:

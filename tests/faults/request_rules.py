@@ -61,7 +61,7 @@ def guarded_changes_follow_their_version(account: Account) -> Iterator[str]:
     memory_version = 0
     for commit in account.commits:
         maker = account.makers.get(commit.version)
-        if maker is not None and not any(_fits(one, commit, memory_version) for one in _may_have_made(account, maker)):
+        if maker is not None and not any(_fits(one, commit, memory_version) for one in may_have_made(account, maker)):
             expected = [(one.asked.expected_version, one.asked.expected_memory_version) for one in maker.attempts]
             yield f"{maker.request_id} made {commit.version} (memory at {memory_version}), but expected {expected}"
         if (commit.HasField("memory") and not commit.memory_run_id) or _begins_with_memory(commit):
@@ -79,6 +79,15 @@ def no_call_fails_by_a_bug(account: Account) -> Iterator[str]:
             yield f"stream {stream.opened.stream} ended with {stream.ended.code} {stream.ended.reason}"
 
 
+def may_have_made(account: Account, maker: Request) -> list[Operation]:
+    """The attempts that may have made a commit: the one that says so, else all that were not refused.
+
+    Also one that was told of a replay: a server that lost its connection at the commit asks again, and replays itself.
+    """
+    said = [attempt for attempt in _answered(account, maker) if not _is_replayed(attempt)]
+    return said or [attempt for attempt in maker.attempts if not attempt.is_refused]
+
+
 def _answered(account: Account, request: Request) -> list[Operation]:
     return [attempt for attempt in request.attempts if account.has_commit(attempt)]
 
@@ -91,15 +100,6 @@ def _receipt(operation: Operation) -> dict[str, object]:
 def _is_replayed(operation: Operation) -> bool:
     receipt = operation.told.receipt if operation.told else None
     return receipt is not None and receipt["replayed"]
-
-
-def _may_have_made(account: Account, maker: Request) -> list[Operation]:
-    """The attempts that may have made a commit: the one that says so, else all that were not refused.
-
-    Also one that was told of a replay: a server that lost its connection at the commit asks again, and replays itself.
-    """
-    said = [attempt for attempt in _answered(account, maker) if not _is_replayed(attempt)]
-    return said or [attempt for attempt in maker.attempts if not attempt.is_refused]
 
 
 def _fits(attempt: Operation, commit: Commit, memory_version: int) -> bool:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from faults.account import Account, Operation, Request
+from faults.account import NEVER, Account, Operation, Request
+from faults.request_rules import may_have_made
 from lockstitch.v1.commit_pb2 import Commit
 from lockstitch.v1.run_pb2 import RUN_STATUS_EXPIRED, RUN_STATUS_RUNNING
 
@@ -25,43 +26,57 @@ def fenced_changes_hold_the_newest_grant(account: Account) -> Iterator[str]:
     held: tuple[str, int] | None = None
     for commit in account.commits:
         maker = account.makers.get(commit.version)
-        fence = maker.attempts[0].asked.fence if maker is not None else None
-        if fence is not None and tuple(fence) != held:
-            yield f"version {commit.version} was made under {tuple(fence)}, while the grant was {held}"
+        fences = [one.asked.fence for one in may_have_made(account, maker)] if maker is not None else []
+        # An attempt without a fence may have made it; of those with one, one must have held the grant.
+        if fences and all(fence is not None and tuple(fence) != held for fence in fences):
+            yield f"version {commit.version} was made under {fences}, while the grant was {held}"
+        if commit.run_id and (held is None or commit.run_id != held[0]):
+            yield f"version {commit.version} stands under run {commit.run_id}, while the grant was {held}"
         if commit.HasField("run"):
             run = commit.run
             held = (run.run_id, run.fencing_token) if run.status == RUN_STATUS_RUNNING else None
 
 
 def leases_are_renewed_by_their_holder_alone(account: Account) -> Iterator[str]:
-    """No lease is renewed that was taken over before the renewal was sent."""
-    grants = [(commit.run.fencing_token, commit.version) for commit in _grants(account)]
-    for operation in _renewals(account):
-        token = operation.asked.fence[1] if operation.asked.fence else 0
-        known = account.known_before(operation.asked.at)
-        newer = [version for other, version in grants if other > token and version <= known]
-        if newer:
-            yield f"{operation} renewed {token}, though version {newer[0]} had taken over before it was sent"
+    """No lease is renewed of a run that was taken over, or had ended, before the renewal was sent."""
+    ends = {
+        run.run_id: commit.version
+        for commit in account.commits
+        for run in (commit.run, commit.ended_run)
+        if run.run_id and run.status != RUN_STATUS_RUNNING
+    }
+    for operation in account.operations:
+        fence, told = operation.asked.fence, operation.told
+        if operation.asked.method != "RenewRun" or not operation.is_ok or fence is None or told is None:
+            continue
+        if told.grant is None or tuple(told.grant) != tuple(fence):
+            yield f"{operation} was answered with {told.grant}"
+        version = ends.get(fence[0], NEVER)
+        if version <= account.known_before(operation.asked.at):
+            yield f"{operation} renewed {fence[0]}, though version {version} had ended it before it was sent"
 
 
 def takeovers_wait_for_the_lease(account: Account) -> Iterator[str]:
     """A run is ended as EXPIRED only once its lease is over, as far as its holder was told of it."""
     for commit in account.commits:
-        maker = account.makers.get(commit.version)
         ended = commit.ended_run if commit.HasField("ended_run") else commit.run
-        if maker is None or ended.status != RUN_STATUS_EXPIRED:
+        if ended.status != RUN_STATUS_EXPIRED:
             continue
-        leases = _last_leases(account, ended.run_id, maker)
+        leases = _last_leases(account, ended.run_id, account.makers.get(commit.version))
         if leases and min(leases) > commit.commit_time.ToNanoseconds():
             yield f"version {commit.version} ended {ended.run_id} as EXPIRED before its lease was over"
 
 
-def _last_leases(account: Account, run_id: str, taker: Request) -> list[int]:
-    """The leases of which one was the last before a takeover; none where a renewal's outcome is not known."""
-    sent = [one for one in _leasings(account, run_id) if one.asked.at < max(a.ended_at for a in taker.attempts)]
+def _last_leases(account: Account, run_id: str, taker: Request | None) -> list[int]:
+    """The leases of which one was the last before a takeover; none where a renewal's outcome is not known.
+
+    When the server itself ended the run nobody was told: it may have been any of them.
+    """
+    ended_at = max((one.ended_at for one in taker.attempts), default=NEVER) if taker else NEVER
+    sent = [one for one in _leasings(account, run_id) if one.asked.at < ended_at]
     if any(not one.is_ok for one in sent):
         return []
-    before = [one for one in sent if one.ended_at < taker.invoked_at]
+    before = [one for one in sent if taker and one.ended_at < taker.invoked_at]
     return [
         one.told.lease
         for one in sent
@@ -84,9 +99,3 @@ def _grants(account: Account) -> Iterator[Commit]:
     for commit in account.commits:
         if commit.HasField("run") and commit.run.started_version == commit.version:
             yield commit
-
-
-def _renewals(account: Account) -> Iterator[Operation]:
-    for operation in account.operations:
-        if operation.asked.method == "RenewRun" and operation.is_ok:
-            yield operation

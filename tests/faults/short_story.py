@@ -9,6 +9,7 @@ from typing import Any
 from factories import ASSISTANT, called, patched, replaced, said
 from faults.followers import Follower
 from faults.history import Record, records_in
+from faults.reads_replayed import all_reads
 from faults.recorder import Recorder, Told
 from faults.servers import Servers
 from lockstitch.v1 import run_service_pb2 as r
@@ -22,6 +23,8 @@ from support.waiting import POLL_SECONDS
 
 SESSION = "story"
 SECONDS = 20.0
+STAYS = (8, 9)
+"""After so many frames the reader of everything leaves, and comes again."""
 
 
 class Storyteller:
@@ -32,7 +35,10 @@ class Storyteller:
 
     async def ask(self, kind: Any, server: str = "a", *, unheard: bool = False, **fields: Any) -> Any:
         """Make a call and record it; None where it was refused. An unheard one's answer is lost on its way."""
-        request = kind(session_id=SESSION, **fields)
+        return await self.send(kind(session_id=SESSION, **fields), server, unheard=unheard)
+
+    async def send(self, request: Any, server: str, *, unheard: bool = False) -> Any:
+        kind = type(request)
         name = kind.__name__.removesuffix("Request")
         method = self._servers.channel(server, "storyteller").unary_unary(
             f"/{SERVICE_OF[name]}/{name}",
@@ -69,7 +75,8 @@ class Storyteller:
         await self._reads()
         await self._life()
         await self._lapse()
-        await self.ask(pb.GetSessionRequest, "b", recent_messages=1000, include_memory=True)
+        for read in all_reads(SESSION):
+            await self.send(read, "b")
 
     async def _runs(self) -> None:
         hour = span(3600)
@@ -124,7 +131,7 @@ async def short_story(path: Path, servers: Servers) -> list[Record]:
         recorder.acts_as(**servers.caller._asdict())
         storyteller = Storyteller(recorder, servers)
         await storyteller.ask(pb.GetSessionRequest)  # there is none yet
-        everything = Follower(recorder, servers, SESSION, name="everything", random=Random(3))
+        everything = Follower(recorder, servers, SESSION, name="everything", random=Random(3), stays=STAYS)
         spoken = Follower(recorder, servers, SESSION, name="spoken", random=Random(3), roles=[ASSISTANT])
         try:
             await storyteller.tell()

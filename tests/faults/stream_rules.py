@@ -6,12 +6,16 @@ from functools import lru_cache, partial
 from faults.account import Account, Stream
 from faults.digests import commit_row, digest_of
 from faults.history import Frame
+from faults.request_rules import COMES_AGAIN
 from lockstitch.v1.commit_pb2 import Commit
 from lockstitch.v1.message_pb2 import Message, Part
 from lockstitch.v1.subscription_pb2 import SubscribeResponse
 from support.guarantees import GUARANTEES, History
 from support.journal import Acknowledged, Journal, Said
 from support.streams import StreamRecord
+
+ENDS_AND_COMES_AGAIN = COMES_AGAIN | {"SLOW_CONSUMER", "SUBSCRIPTION_LIMIT", "INTERNAL"}
+"""A server may end a stream so at any time; of an incident another rule tells."""
 
 UNLIKE = Part(text="another content than the log's")
 
@@ -28,12 +32,44 @@ def frames_are_the_log(account: Account) -> Iterator[str]:
                 yield f"{named} gave version {frame.version}, which the log does not have"
                 continue
             expected = _shown(logged, stream)
+            if stream.opened.roles and not expected.messages:
+                yield f"{named} gave version {frame.version}, which has nothing of the roles that it asked for"
             if frame.request_id_hash != expected.request_id_hash.hex():
                 yield f"{named} gave version {frame.version} of another request than the log"
             elif frame.seqs != [message.seq for message in expected.messages]:
                 yield f"{named} gave version {frame.version} with seqs {frame.seqs}"
             elif frame.digest != digest_of(expected):
                 yield f"{named} gave version {frame.version} with another content than the log"
+
+
+def streams_go_as_told(account: Account) -> Iterator[str]:
+    """A stream says first where the session stands, catches up once, and ends behind `draining` or for what is so."""
+    for stream in account.streams:
+        opened, named = stream.opened, f"stream {stream.opened.stream} of {stream.opened.reader}"
+        if stream.frames and stream.frames[0].version < opened.after_version:
+            yield f"{named} began at {stream.frames[0].version}, and was opened behind {opened.after_version}"
+        wrong = _wrong_turn([frame.frame for frame in stream.frames])
+        if wrong:
+            yield f"{named} {wrong}"
+        reason, known = stream.ended.reason if stream.ended else "", account.known_before(opened.at)
+        is_due = {"SESSION_NOT_FOUND": not known and not stream.frames, "CURSOR_AHEAD": opened.after_version > known}
+        if reason and reason not in ENDS_AND_COMES_AGAIN and not is_due.get(reason, False):
+            yield f"{named}, behind {opened.after_version} of {known}, ended with {reason}"
+
+
+def _wrong_turn(kinds: list[str]) -> str:
+    """Where a stream's frames follow on one another as they must not."""
+    is_live = False
+    for place, kind in enumerate(kinds):
+        if (place == 0) is not (kind == "opened"):
+            return f"gave {kind} as frame {place + 1}"
+        if kind in {"caught_up", "fell_behind"}:
+            if is_live is (kind == "caught_up"):
+                return f"gave {kind} where it was {'live' if is_live else 'behind'} already"
+            is_live = not is_live
+        if kind == "draining" and place + 1 < len(kinds):
+            return "went on behind draining"
+    return ""
 
 
 def listed_commits_are_the_log(account: Account) -> Iterator[str]:

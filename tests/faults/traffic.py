@@ -14,6 +14,7 @@ from grpc import aio
 from factories import fresh
 from faults.drawn import Drawing, View
 from faults.followers import Follower
+from faults.reads_replayed import all_reads
 from faults.recorder import Recorder, Told
 from faults.servers import Servers
 from lockstitch.v1.commit_pb2 import Commit
@@ -212,9 +213,31 @@ class Traffic:
         for follower in watched.followers:
             await follower.stop()
             await self._servers.close_of(follower.name)
+        if reached:
+            await self._read_all(session_id)
         invoked_at = time.monotonic_ns()
         commits = await self._log(session_id)
         self._recorder.log(session_id, commits, invoked_at=invoked_at, reached=reached)
+
+    async def _read_all(self, session_id: str) -> None:
+        """Read all there is of a session, so that what was stored otherwise than the log says is seen."""
+        deadline = time.monotonic() + END_SECONDS
+        for request in all_reads(session_id):
+            while not await self._is_answered(request):
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"no server answers {request}")
+                await asyncio.sleep(POLL_SECONDS * 10)
+
+    async def _is_answered(self, request: Any) -> bool:
+        server = self._random.choice(sorted(self._servers.targets))
+        method, headers = self.method(server, "last", request), self._servers.headers
+        try:
+            await self._recorder.call(
+                method, request, client="last", server=server, deadline=DEADLINE_SECONDS, metadata=headers
+            )
+        except Told:
+            return False
+        return True
 
     async def _log(self, session_id: str) -> list[Commit]:
         """Read a session's log, from whichever server gives it."""
