@@ -26,7 +26,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test audit fuzz generate generate-check breaking bench demo serve build ci
+.PHONY: help setup fmt lint test test-clients audit fuzz generate generate-check breaking bench demo serve build ci
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,7 +52,8 @@ fmt: $(READY) ## format and mend what can be mended
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 
-lint: $(READY) generate-check ## ruff, mypy strict, layers, protos, generated code, dependencies that fit each other
+lint: $(READY) $(GENERATOR) ## ruff, mypy strict, layers, protos, Python's generated code, dependencies that fit each other
+	protos/generate --check client/python
 	$(BIN)/pip check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -60,7 +61,7 @@ lint: $(READY) generate-check ## ruff, mypy strict, layers, protos, generated co
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/buf lint protos
 
-test: $(READY) ## all tests on the embedded Postgres, then contract and integration on an older one
+test: $(READY) $(GENERATOR) ## all tests on the embedded Postgres, then contract and integration on an older one
 	$(BIN)/pytest --numprocesses=3 --dist=loadfile
 ifeq ($(LOCKSTITCH_TEST_POSTGRES_BIN),)
 	@echo "SKIPPED: contract and integration tests on Postgres 15: not found (set LOCKSTITCH_TEST_POSTGRES_BIN)"
@@ -74,13 +75,20 @@ audit: $(READY) $(AUDIT) ## look for known faults in what is installed; needs Py
 fuzz: $(READY) ## throw drawn requests and bytes at a server for five minutes; `make test` does it for 20 seconds
 	LOCKSTITCH_FUZZ_SECONDS=300 $(BIN)/pytest tests/fuzz
 
-generate: $(READY) $(GENERATOR) ## make the stubs from protos/ again
+# `make test` has Python's turn on the vectors.
+test-clients: $(READY) $(GENERATOR) ## the other languages' clients on real servers; what this machine lacks is named as SKIPPED
+	client/each generate-check test engine
+	$(BIN)/python examples/five_engines/conversation.py
+
+generate: $(READY) $(GENERATOR) ## make the stubs of all languages from protos/ again
 	protos/generate client/python
+	client/each generate
 
-generate-check: $(READY) $(GENERATOR) ## fail if generating again changes a byte
+generate-check: $(READY) $(GENERATOR) ## fail if generating again changes a byte, in any language
 	protos/generate --check client/python
+	client/each generate-check
 
-breaking: $(READY) ## compare protos/ with the last release
+breaking: $(READY) ## fail if protos/ break what the last release reads and writes
 ifeq ($(LAST_TAG),)
 	@echo "no release yet: nothing to compare protos/ with"
 else
