@@ -50,19 +50,40 @@ def test_a_burst_is_let_in() -> None:
 def test_a_queue_that_stands_lets_in_no_more_than_keep_the_process_busy() -> None:
     clock = Clock()
     door = admission(clock, calls_under_load=2)
+    with door.admitted(1), door.admitted(1), door.admitted(1):
+        clock.now = 1.1
+        with pytest.raises(Overloaded), door.admitted(1):
+            pass
+
+
+def test_a_queue_that_was_worked_off_in_between_does_not_stand() -> None:
+    clock = Clock()
+    door = admission(clock, calls_under_load=2)
     with door.admitted(1):
         with door.admitted(1), door.admitted(1):
+            clock.now = 0.9
+        # It is half empty: what comes now is another burst.
+        with door.admitted(1):
             clock.now = 1.1
-            with pytest.raises(Overloaded), door.admitted(1):
-                pass
-        # It is half empty: what comes now may be a burst again.
-        with door.admitted(1), door.admitted(1):
-            clock.now = 2.1
             with door.admitted(1):
                 pass
-            clock.now = 2.3
-            with pytest.raises(Overloaded), door.admitted(1):
-                pass
+
+
+def test_load_is_over_when_nobody_was_turned_away_for_a_while() -> None:
+    clock = Clock()
+    door = admission(clock, calls_under_load=1)
+    with door.admitted(1), door.admitted(1):
+        clock.now = 1.1
+        with pytest.raises(Overloaded), door.admitted(1):
+            pass
+    with door.admitted(1):
+        # The machine was idle in between, and those who were told to come again come again.
+        clock.now = 7.0
+        with pytest.raises(Overloaded), door.admitted(1):
+            pass
+        clock.now = 13.1
+        with door.admitted(1):
+            pass
 
 
 def test_under_load_a_call_is_let_in_for_each_that_is_answered() -> None:
@@ -92,3 +113,41 @@ def test_a_call_that_fails_is_answered_too() -> None:
         raise ZeroDivisionError
     with door.admitted(100):
         pass
+
+
+def wait_of(door: Admission) -> float:
+    """The seconds that the next caller is told to wait; a place must be taken."""
+    with pytest.raises(Overloaded) as refused, door.admitted(1):
+        pass
+    assert refused.value.retry_after is not None
+    return refused.value.retry_after.total_seconds()
+
+
+def test_the_more_come_in_vain_the_later_they_are_told_to_come_again() -> None:
+    clock = Clock()
+    door = admission(clock, calls_max=1)
+    with door.admitted(1):
+        for _ in range(100):
+            assert 0.25 <= wait_of(door) <= 0.5
+            assert clock.now == 0
+        waits = []
+        for second in range(1, 10):
+            clock.now = float(second)
+            waits = [wait_of(door) for _ in range(100)]
+        assert all(2 <= wait <= 4 for wait in waits)
+
+
+def test_when_few_come_in_vain_they_are_told_to_come_again_soon() -> None:
+    clock = Clock()
+    door = admission(clock, calls_max=1)
+    for second in range(20):
+        clock.now = float(second)
+        crowd = second < 10
+        for _ in range(1 if crowd else 100):
+            with door.admitted(1):
+                pass
+        with door.admitted(1):
+            for _ in range(100 if crowd else 1):
+                wait_of(door)
+    with door.admitted(1):
+        assert wait_of(door) <= 0.5

@@ -8,15 +8,26 @@ from time import monotonic
 
 from lockstitch_server.errors import Overloaded
 
-_COME_AGAIN_SECONDS = 0.25
+_SPAN_SECONDS = 0.5
+"""How often the wait that callers are told is thought over."""
+
+_TURNED_AWAY_EACH = 0.25
+"""How many should be turned away for each that is let in: each costs, too, and fewer would leave places empty."""
+
+_WAIT_SECONDS_MIN = 0.25
+_WAIT_SECONDS_MAX = 4.0
+
+_CALM_SECONDS = 1.5 * _WAIT_SECONDS_MAX
+"""Load is over when nobody was turned away for so long: those who are away have come again by then."""
 
 
 class Admission:
     """Counts calls that are being answered, and the bytes of their requests.
 
     A burst is let in and worked off. A queue that stands is not: from when it has stood for `queue_max`, only
-    `calls_under_load` are answered at a time, which keeps the machine busy, until it has been half empty. To judge a
-    queue by how long it stands, not by how long it is, is CoDel's rule (Nichols and Jacobson, ACM Queue 10/5, 2012).
+    `calls_under_load` are answered at a time, which keeps the machine busy, until nobody was turned away for a while.
+    To judge a queue by how long it stands, not by how long it is, is CoDel's rule (Nichols and Jacobson, ACM Queue
+    10/5, 2012). The more come in vain, the later they are told to come again.
     """
 
     def __init__(
@@ -37,6 +48,8 @@ class Admission:
         self._calls = 0
         self._bytes = 0
         self._stands_since: float | None = None
+        self._under_load_until = 0.0
+        self._wait = _Wait()
 
     @contextmanager
     def admitted(self, request_bytes: int) -> Iterator[None]:
@@ -44,7 +57,8 @@ class Admission:
         if self._calls >= self._calls_under_load:
             self._check_calls()
         if self._calls and self._bytes + request_bytes > self._bytes_max:
-            raise _overloaded(f"This server holds {self._bytes_max} bytes of requests at a time.")
+            raise self._overloaded(f"This server holds {self._bytes_max} bytes of requests at a time.")
+        self._wait.let_in += 1
         self._calls += 1
         self._bytes += request_bytes
         try:
@@ -57,15 +71,38 @@ class Admission:
 
     def _check_calls(self) -> None:
         if self._calls >= self._calls_max:
-            raise _overloaded(f"This server answers {self._calls_max} calls at a time.")
+            raise self._overloaded(f"This server answers {self._calls_max} calls at a time.")
         now = self._clock()
+        if now < self._under_load_until or self._has_stood(now):
+            self._under_load_until = now + _CALM_SECONDS
+            raise self._overloaded(f"This server answers {self._calls_under_load} calls at a time under load.")
+
+    def _has_stood(self, now: float) -> bool:
         if self._stands_since is None:
             self._stands_since = now
-        elif now - self._stands_since > self._queue_max:
-            raise _overloaded(f"This server has more calls than it can answer: {self._calls_under_load} at a time.")
+        return now - self._stands_since > self._queue_max
+
+    def _overloaded(self, sentence: str) -> Overloaded:
+        return Overloaded(sentence, retry_after=self._wait.turn_away(self._clock()))
 
 
-def _overloaded(sentence: str) -> Overloaded:
-    # Not all at the same time.
-    seconds = _COME_AGAIN_SECONDS * random.uniform(1, 2)  # noqa: S311 - nothing secret
-    return Overloaded(sentence, retry_after=timedelta(seconds=seconds))
+class _Wait:
+    """How long those who are turned away are told to wait."""
+
+    def __init__(self) -> None:
+        self.let_in = 0
+        self._turned_away = 0
+        self._seconds = _WAIT_SECONDS_MIN
+        self._ends = 0.0
+
+    def turn_away(self, now: float) -> timedelta:
+        """Count a caller, and say when to come again."""
+        if now > self._ends:
+            each = self._turned_away / max(self.let_in, 1)
+            longer = min(max(each / _TURNED_AWAY_EACH, 0.5), 2.0)
+            self._seconds = min(max(self._seconds * longer, _WAIT_SECONDS_MIN), _WAIT_SECONDS_MAX / 2)
+            self.let_in = self._turned_away = 0
+            self._ends = now + _SPAN_SECONDS
+        self._turned_away += 1
+        # Not all at the same time.
+        return timedelta(seconds=self._seconds * random.uniform(1, 2))  # noqa: S311 - nothing secret

@@ -48,6 +48,12 @@ _SERVICES = (
 _PING_INTERVAL_MIN_MILLISECONDS = 5000
 """How often a caller may ask for a sign of life; gRPC's own answer to one within five minutes is to hang up."""
 
+_PENDING_MAX = 1_000_000
+"""How many calls may wait for the loop to take them over.
+
+Beyond a thousand, gRPC left to itself ends some at random, as CANCELLED, which nobody retries.
+"""
+
 
 @asynccontextmanager
 async def serving(
@@ -86,6 +92,8 @@ async def serving(
             ("grpc.so_reuseport", int(reuse_port)),
             ("grpc.max_receive_message_length", settings.receive_bytes_max),
             ("grpc.max_send_message_length", -1),
+            ("grpc.server.max_pending_requests", _PENDING_MAX),
+            ("grpc.server.max_pending_requests_hard_limit", _PENDING_MAX),
             *_keepalive(settings),
         ],
     )

@@ -61,10 +61,11 @@ class CallSettings(BaseModel):
     raise it with `pool_connections_max`. Defaults to 64, enough for one process on two cores.
     """
 
-    overload_after: Duration = timedelta(milliseconds=100)
+    overload_after: Duration = timedelta(seconds=1)
     """How long `calls_under_load` may be waiting before this process turns others away.
 
-    Longer forgives longer bursts, shorter keeps waits shorter. Defaults to 100 ms.
+    Until then bursts are let in, and it goes on until nobody was turned away for 6 s. Longer forgives longer bursts,
+    shorter keeps waits shorter. Defaults to 1 s.
     """
 
     in_flight_bytes_max: Annotated[int, Field(ge=8 * MIB)] = 256 * MIB
