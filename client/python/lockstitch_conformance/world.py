@@ -1,0 +1,71 @@
+"""Who calls in a run of the suite, and what they know of the target."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from grpc import aio
+
+from lockstitch.v1.admin_service_pb2 import GetServerInfoRequest, GetServerInfoResponse, Limits
+from lockstitch_conformance.caller import Caller
+from lockstitch_conformance.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The callers of a run. What checks make in it has names of its own, so that they don't meet."""
+
+    engine: Caller
+    admin: Caller
+    user: Caller
+    neighbour: Caller
+    """Another user of the same tenant."""
+    stranger: Caller
+    """An engine of another tenant."""
+    user_id: str
+    neighbour_id: str
+    info: GetServerInfoResponse
+    token: str
+    """The user's, for those who tamper with it."""
+    channel: aio.Channel
+    run: str = field(default_factory=lambda: uuid4().hex[:12])
+
+    @property
+    def limits(self) -> Limits:
+        return self.info.limits
+
+    def fresh(self, word: str) -> str:
+        """Give a name that nobody used."""
+        return f"{word}-{self.run}-{uuid4().hex[:12]}"
+
+    def bearing(self, token: str) -> Caller:
+        """Give whoever calls with this token; none where it is empty."""
+        return Caller(self.channel, token)
+
+
+@asynccontextmanager
+async def world_of(target: Target) -> AsyncIterator[World]:
+    """Connect to a target. Its users are new ones in every run, so that their lists begin empty."""
+    run = uuid4().hex[:12]
+    user_id, neighbour_id = f"user-{run}", f"neighbour-{run}"
+    tenant, other = target.tenants
+    async with AsyncExitStack() as undo:
+        # A channel for all: many callers over one connection are what a gateway is.
+        channel = target.channel()
+        undo.push_async_callback(channel.close)
+        token = await target.tokens(tenant, user_id, "user")
+        engine = Caller(channel, await target.tokens(tenant, f"engine-{run}", "engine"))
+        yield World(
+            engine=engine,
+            admin=Caller(channel, await target.tokens(tenant, f"admin-{run}", "admin")),
+            user=Caller(channel, token),
+            neighbour=Caller(channel, await target.tokens(tenant, neighbour_id, "user")),
+            stranger=Caller(channel, await target.tokens(other, f"stranger-{run}", "engine")),
+            user_id=user_id,
+            neighbour_id=neighbour_id,
+            info=await engine(GetServerInfoRequest()),
+            token=token,
+            channel=channel,
+            run=run,
+        )
