@@ -11,6 +11,7 @@ from typing import Any
 
 from faults.history import Acting, Began, Ended, Fault, Final, Frame, Invoked, Logged, Opened, Record, Returned
 from lockstitch.v1.commit_pb2 import CALLER_ROLE_SYSTEM, Commit
+from lockstitch.v1.message_pb2 import ROLE_TOOL, Message
 from model import Caller
 from support.rpc import request_of
 
@@ -73,6 +74,14 @@ class Request:
     def may_have_been_done(self) -> bool:
         return any(not attempt.is_refused for attempt in self.attempts)
 
+    def is_shown_by(self, commit: Commit) -> bool:
+        """Whether a commit says what this request was to say; what says nothing itself makes TOOL messages alone."""
+        request = self.attempts[0].request
+        listed = next((name for name in ("messages", "replacement") if name in request.DESCRIPTOR.fields_by_name), None)
+        asked = _said(getattr(request, listed)) if listed else []
+        made = [said for said in _said(commit.messages) if listed or said[0] != ROLE_TOOL]
+        return asked == made
+
 
 @dataclass(eq=False)
 class Account:
@@ -120,12 +129,15 @@ class Account:
     def made_by(self, commit: Commit) -> Request | None:
         """The request that a commit traces to: of those with its id the one that was answered, else that may be it.
 
-        An answer that tells only how things stand used up no id: the commit is another content's, if there is one.
+        An answer that tells only how things stand used up no id: the commit is another content's, if there is one. Of
+        several contents whose outcome nobody was told, it is the one that the commit shows.
         """
         requests = self.requests.get(self.by_hash.get(commit.request_id_hash.hex(), ""), [])
         answered = [request for request in requests if any(self.has_commit(attempt) for attempt in request.attempts)]
         unknown = [request for request in requests if any(attempt.is_unknown for attempt in request.attempts)]
         possible = answered or unknown or [request for request in requests if request.may_have_been_done]
+        if len(possible) > 1:
+            possible = [request for request in possible if request.is_shown_by(commit)] or possible
         return min(possible, key=lambda request: request.invoked_at, default=None)
 
     @cached_property
@@ -211,6 +223,10 @@ def version_told(operation: Operation) -> int | None:
         return int(told.seen["commits"][-1][0])
     current = told.details.get("current_version")
     return None if current is None else int(current)
+
+
+def _said(messages: Iterable[Message]) -> list[tuple[int, str]]:
+    return [(int(message.role), "".join(part.text for part in message.parts)) for message in messages]
 
 
 def hash_of(request_id: str) -> str:

@@ -95,6 +95,8 @@ class Invoked:
     """A digest of what a retry must have in common with it."""
     expected_version: int | None = None
     expected_memory_version: int | None = None
+    at_version: int | None = None
+    """The earlier version that a read asks for."""
     fence: Held | None = None
     deadline: float | None = None
     """In seconds."""

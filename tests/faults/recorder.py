@@ -108,6 +108,7 @@ class Recorder:
                 content=digest_of(content_of(request, "")) if is_change else "",
                 expected_version=_optional(request, "expected_version"),
                 expected_memory_version=_optional(request, "expected_memory_version"),
+                at_version=_optional(request, "at_version"),
                 fence=(request.fence.run_id, request.fence.fencing_token) if has_fence else None,
                 deadline=deadline,
             )
