@@ -61,7 +61,7 @@ lint: $(READY) $(GENERATOR) ## ruff, mypy strict, layers, protos, Python's gener
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/buf lint protos
 
-test: $(READY) $(GENERATOR) ## all tests on the embedded Postgres, then contract and integration on an older one
+test: $(READY) ## all tests on the embedded Postgres, then contract and integration on an older one
 	$(BIN)/pytest --numprocesses=3 --dist=loadfile
 ifeq ($(LOCKSTITCH_TEST_POSTGRES_BIN),)
 	@echo "SKIPPED: contract and integration tests on Postgres 15: not found (set LOCKSTITCH_TEST_POSTGRES_BIN)"
