@@ -19,6 +19,8 @@ from support.waiting import POLL_SECONDS
 LARGE = "x" * 1_000_000
 STALL_SECONDS = 1
 GROWTH_MIB_MAX = 120
+TAKES_LITTLE = (("grpc.use_local_subchannel_pool", 1), ("grpc.http2.bdp_probe", 0))
+"""A connection of its own, which takes 64 KiB of a stream for who does not read it."""
 SLOW_CONSUMER = (grpc.StatusCode.RESOURCE_EXHAUSTED, "SLOW_CONSUMER")
 
 
@@ -91,6 +93,28 @@ async def test_streams_that_are_never_taken_hold_no_more_memory_than_the_limits_
     await asyncio.sleep(2 * STALL_SECONDS)  # the stall itself
     assert not await has_room(stage, session_id), "streams were let go while they still held frames"
     assert resident_mib(pid) - before < GROWTH_MIB_MAX
+
+
+async def test_streams_that_stop_early_hold_small_pages_of_the_log(make_stage: MakeStage) -> None:
+    stage = await make_stage()
+    session_id, journal = await stage.session(), Journal()
+    writer = stage.writer(session_id, journal)
+    for number in range(60):
+        await writer.append(Said(USER, f"{number} {LARGE[:20_000]}"))
+    channels = [
+        await stage.undo.enter_async_context(aio.insecure_channel(stage.servers[0].target, options=TAKES_LITTLE))
+        for _ in range(10)
+    ]
+    pid = stage.servers[0].process.pid
+    before = resident_mib(pid)
+    calls: list[Any] = [subscribe(channel, stage.token(), session_id=session_id) for channel in channels * 10]
+    for call in calls:
+        stage.undo.callback(call.cancel)
+    # The first commit comes when the page that it stands on was read.
+    while frames := await asyncio.gather(*(call.read() for call in calls)):
+        if all(frame.HasField("commit") for frame in frames):
+            break
+    assert resident_mib(pid) - before < len(calls) * 0.5
 
 
 async def test_readers_that_leave_in_the_middle_of_a_frame_leave_nothing_behind(make_stage: MakeStage) -> None:

@@ -20,7 +20,7 @@ from lockstitch_server.subscribe.epoch import StoreEpoch
 from lockstitch_server.subscribe.feed import Feed, Window
 from lockstitch_server.subscribe.wake_ups import News, WakeUps
 
-_PAGE_BYTES = 1024 * 1024
+PAGE_BYTES_MAX = 1024 * 1024
 """A stream that is not taken holds a page of this size, or one larger commit."""
 _VERSION_MAX = 2**63 - 1
 _READERS_MAX = 4
@@ -124,7 +124,7 @@ class Hub:
         feed.woken = feed.woken or feed.head < version
         self._see_to(feed)
 
-    async def read(self, ref: SessionRef, after_version: int) -> tuple[Commit, ...]:
+    async def read(self, ref: SessionRef, after_version: int, bytes_max: int = PAGE_BYTES_MAX) -> tuple[Commit, ...]:
         """Read a page of the log behind a version; few read at a time, so that writers keep their connections."""
         if failpoints.folder is not None:
             await failpoints.reached("between_pages", lost=DatabaseUnavailable)
@@ -135,7 +135,7 @@ class Hub:
                 before_version=_VERSION_MAX,
                 descending=False,
                 limit=self._page_commits_max,
-                bytes_max=_PAGE_BYTES,
+                bytes_max=bytes_max,
                 # A deletion is the last commit that its streams are given.
                 show_deleted=True,
             )
@@ -153,7 +153,7 @@ class Hub:
 
     async def _read_drafts(self, ref: SessionRef, known: Mapping[UUID, int]) -> DraftPage:
         async with self._readers:
-            page = await self._draft_store.list(ref, known, _PAGE_BYTES)
+            page = await self._draft_store.list(ref, known, PAGE_BYTES_MAX)
         if page is None:
             raise SessionNotFound
         return page

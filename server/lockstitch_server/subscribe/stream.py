@@ -23,11 +23,13 @@ from lockstitch_server.store.reader import Reader, SessionParts
 from lockstitch_server.subscribe.drafts import Drafted, Reading
 from lockstitch_server.subscribe.epoch import StoreEpoch
 from lockstitch_server.subscribe.feed import LiveCommit, Window
-from lockstitch_server.subscribe.hub import Hub
+from lockstitch_server.subscribe.hub import PAGE_BYTES_MAX, Hub
 
 _RETRY_SECONDS = 0.5
 _OPENINGS_MAX = 4
 _RECONNECT_MILLISECONDS_MAX = 3000
+_FIRST_PAGE_BYTES = 64 * 1024
+"""Pages of the log begin so small and double while they are taken: one that nobody takes is held in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,7 @@ class _Stream:
         self._window = window
         self._woken = woken
         self._cursor = asked.after_version
+        self._page_bytes = _FIRST_PAGE_BYTES
         self._drafts = Reading(asked.roles)
         self._may_be_deleted = False
         self._alarm: asyncio.TimerHandle | None = None
@@ -241,9 +244,10 @@ class _Stream:
 
     async def _read(self) -> deque[LiveCommit]:
         try:
-            commits = await self._hub.read(self._asked.ref, self._cursor)
+            commits = await self._hub.read(self._asked.ref, self._cursor, self._page_bytes)
         except (DatabaseUnavailable, Overloaded):
             return deque()
+        self._page_bytes = min(2 * self._page_bytes, PAGE_BYTES_MAX)
         return deque(LiveCommit(commit) for commit in commits)
 
     def _silent_for_long(self) -> bool:
