@@ -26,7 +26,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test test-clients audit fuzz generate generate-check breaking bench demo serve build ci
+.PHONY: help setup fmt lint test test-clients audit fuzz faults generate generate-check breaking bench demo serve build ci
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,6 +79,9 @@ fuzz: $(READY) ## throw drawn requests and bytes at a server for five minutes; `
 test-clients: $(READY) $(GENERATOR) ## the other languages' clients on real servers; what this machine lacks is named as SKIPPED
 	client/each generate-check test engine
 	$(BIN)/python examples/five_engines/conversation.py
+
+faults: $(READY) ## break servers, database, network, disk and clock under traffic for 20 minutes (LOCKSTITCH_FAULTS_SECONDS), and check
+	GRPC_ENABLE_FORK_SUPPORT=false PYTHONPATH=tests $(BIN)/python -m faults.run
 
 generate: $(READY) $(GENERATOR) ## make the stubs of all languages from protos/ again
 	protos/generate client/python

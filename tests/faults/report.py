@@ -43,9 +43,44 @@ class Report:
             f"{tally.commits:,} commits, {tally.frames.total():,} frames of {tally.streams:,} streams"
         )
 
+    def row(self) -> str:
+        """The same as a row of `TABLE`."""
+        if self.skipped:
+            return f"| {self.fault} | skipped: {self.skipped} |"
+        tally = self.tally
+        cells = (
+            self.fault,
+            f"{self.seconds:.0f}",
+            self.applied,
+            f"{self.well_seconds_max:.1f}",
+            *(f"{count:,}" for count in (tally.operations.total(), tally.acknowledged, tally.replays, tally.reads)),
+            *(f"{count:,}" for count in (tally.refused.total(), tally.unknown.total(), tally.unknown_in_log)),
+            *(f"{count:,}" for count in (tally.commits, tally.frames.total(), len(self.violations))),
+        )
+        return f"| {' | '.join(map(str, cells))} |"
 
-def write(reports: Sequence[Report], folder: Path) -> Path:
-    """Write all reports into one file, which is written anew after each fault."""
-    path = folder / "report.json"
-    path.write_text(json.dumps([vars(report) | {"tally": vars(report.tally)} for report in reports], indent=1) + "\n")
-    return path
+
+TABLE = """\
+| fault | seconds | times | well again within s | operations | acknowledged | replays | reads | refused | unknown \
+| of them made | commits | frames | violations |
+| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+"""
+
+
+def write(reports: Sequence[Report], folder: Path) -> None:
+    """Write all reports as JSON and as a table, which are written anew after each fault."""
+    told = [vars(report) | {"tally": vars(report.tally)} for report in reports]
+    (folder / "report.json").write_text(json.dumps(told, indent=1) + "\n")
+    rows = "".join(f"{row}\n" for row in [*(report.row() for report in reports), _total(reports)])
+    (folder / "report.md").write_text(TABLE + rows)
+
+
+def _total(reports: Sequence[Report]) -> str:
+    total = Report("all", 0, "")
+    for report in reports:
+        total.seconds += report.seconds
+        total.applied += report.applied
+        total.well_seconds_max = max(total.well_seconds_max, report.well_seconds_max)
+        total.tally.add(report.tally)
+        total.violations += report.violations
+    return total.row()

@@ -29,7 +29,7 @@ async def run(names: Sequence[str], folder: Path, *, seconds: float, seed: int) 
             played.append(told)
             print(told.line(), flush=True)  # noqa: T201 - it is for whoever waits
             for violation in told.violations[:SHOWN_MAX]:
-                print(f"    {violation}", flush=True)  # noqa: T201 - likewise
+                print(f"    {violation.splitlines()[0]}", flush=True)  # noqa: T201 - likewise
             if told.violations:
                 print(f"    check it again: python -m faults.check {told.history}", flush=True)  # noqa: T201 - likewise
             reports.write(played, folder)

@@ -10,7 +10,7 @@ from random import Random
 from grpc import aio
 
 from factories import fresh
-from faults import caller_faults, failpoint_faults, machine_faults, network_faults, process_faults
+from faults import caller_faults, failpoint_faults, machine_faults, network_faults, process_faults, stalled_streams
 from faults.check import checked
 from faults.fault import FAULTS, Fault, Play
 from faults.history import records_in
@@ -26,7 +26,7 @@ from support.waiting import until_true
 
 __all__ = ["FAULTS", "Stages", "play"]
 
-FAULT_MODULES = (process_faults, network_faults, machine_faults, failpoint_faults, caller_faults)
+FAULT_MODULES = (process_faults, network_faults, machine_faults, failpoint_faults, caller_faults, stalled_streams)
 """Importing them fills the list of faults."""
 
 SMALL_DISK_BYTES = 400 * 1024 * 1024

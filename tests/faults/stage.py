@@ -123,10 +123,10 @@ class Stage:
         self.disk = disk
         self.servers = [Server(name, folder, folder / "keys", database) for name in NAMES]
 
-    def token(self, *, tenant: str, role: str = "engine") -> str:
+    def token(self, *, tenant: str, subject: str = "engine-1", role: str = "engine") -> str:
         """Sign a token that both servers take, whatever their clocks say."""
         signer = TokenSigner(keys.load_or_make(self.folder / "keys"), lambda: time.time() - _SIGNED_AGO.total_seconds())
-        return signer.sign(tenant=tenant, subject="engine-1", role=CallerRole(role), ttl=timedelta(hours=24))
+        return signer.sign(tenant=tenant, subject=subject, role=CallerRole(role), ttl=timedelta(hours=24))
 
     async def backends(self, application: str = "lockstitch-server") -> list[int]:
         """The processes of Postgres that serve our servers' pools, or their listeners."""

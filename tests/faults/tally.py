@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 from faults.account import Account, Operation, Whole, is_of_server
 
@@ -36,6 +36,12 @@ class Tally:
     """By name."""
     broken: dict[str, list[str]] = field(default_factory=dict)
     """What breaks which rule."""
+
+    def add(self, other: "Tally") -> None:
+        """Count another history's, too; what it breaks stays its own."""
+        for counted in fields(self):
+            if counted.name != "broken":
+                setattr(self, counted.name, getattr(self, counted.name) + getattr(other, counted.name))
 
     def text(self) -> str:
         """A few lines for people."""
