@@ -39,6 +39,13 @@ def a_lost_commit(d: Damaged) -> None:
     d.change(*d.all(Final), version=last - 1)
 
 
+def a_lost_commit_and_another(d: Damaged) -> None:
+    """A lost update: what was told last is not there, and the next one was told its version."""
+    lost, version = d.told("fenced"), d.version_of("fenced")
+    d.change_receipt(lost, version=version - 1)
+    d.edit_log(version, of("unheard"))
+
+
 def a_commit_in_anothers_place(d: Damaged) -> None:
     d.edit_log(d.version_of("fenced"), of("unheard"))
 
@@ -194,6 +201,7 @@ CHANGES: dict[str, tuple[Damage, ...]] = {
     "acknowledged_versions_are_unique": (two_told_of_one_version,),
     "acknowledged_changes_are_in_the_log": (
         a_lost_commit,
+        a_lost_commit_and_another,
         a_commit_in_anothers_place,
         a_replay_of_what_is_not_there,
         a_change_told_behind_its_version,

@@ -10,37 +10,16 @@ from faults.broken_views import VIEWS, a_doubled_frame
 from faults.check import RULES, broken_rules, main
 from faults.damages import Damaged
 from faults.history import Record, line_of
-from faults.recorder import Recorder
-from faults.servers import Servers
-from faults.short_story import short_story
-from faults.traffic import Pace, Traffic
-from lockstitch_server.server_process import ServerProcess
 
 BREAKS = CHANGES | VIEWS
-
-
-def _names(servers: tuple[ServerProcess, ServerProcess], tenant: str) -> Servers:
-    targets = {name: server.target for name, server in zip("ab", servers, strict=True)}
-    return Servers(targets, servers[0].token(tenant=tenant, user="engine-1", role="engine"))
-
-
-@pytest.fixture(scope="module")
-async def story(server_pair: tuple[ServerProcess, ServerProcess], session_folder: Path) -> list[Record]:
-    return await short_story(session_folder / "story.jsonl", _names(server_pair, "storytellers"))
 
 
 def test_a_good_history_breaks_no_rule(story: list[Record]) -> None:
     assert broken_rules(account_of(story)) == {}
 
 
-async def test_traffic_on_whole_servers_breaks_no_rule(
-    server_pair: tuple[ServerProcess, ServerProcess], folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path, pace = folder / "traffic.jsonl", Pace(rate=200, versions=60)
-    with Recorder(path, seed=7) as recorder:
-        async with Traffic(recorder, _names(server_pair, "traffic"), seed=7, pace=pace) as traffic:
-            await traffic.more(500)
-    code, told = main(path), capsys.readouterr().out
+def test_traffic_on_whole_servers_breaks_no_rule(traffic_history: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, told = main(traffic_history), capsys.readouterr().out
     assert code == 0, told
     assert told.splitlines()[-1] == "violations 0"
 
