@@ -19,6 +19,11 @@ LAST_TAG := $(shell git describe --tags --abbrev=0 2>/dev/null)
 # Stubs made by 1.71.2 import under protobuf 5, 6 and 7; those of later releases do not. It needs protobuf 5 itself, so
 # it lives apart from the tools.
 GENERATE_WITH := grpcio-tools==1.71.2
+# The bench's load generator, the peers that it measures, and what draws: each is left out where it cannot be had.
+LOAD := .cache/bench/load
+PEERS := .venv-peers/.ready
+PLOTS := .venv-plots/.ready
+PLOT_WITH := matplotlib==3.11.2
 AUDIT := .venv-audit/.ready
 AUDIT_WITH := pip-audit==2.10.1
 
@@ -98,8 +103,25 @@ else
 	$(BIN)/buf breaking protos --against '.git#tag=$(LAST_TAG),subdir=protos'
 endif
 
-bench: $(READY) ## measure what we publish, in under ten minutes
-	GRPC_ENABLE_FORK_SUPPORT=false $(BIN)/python bench/run.py
+$(LOAD): $(wildcard bench/load/*.go) bench/load/go.mod bench/load/go.sum
+	@mkdir -p $(@D)
+	cd bench/load && go build -o $(CURDIR)/$@ .
+
+$(PEERS): bench/peers/requirements.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/pip install --quiet --requirement $<
+	@touch $@
+
+$(PLOTS): Makefile
+	$(PYTHON) -m venv .venv-plots
+	.venv-plots/bin/pip install --quiet $(PLOT_WITH)
+	@touch $@
+
+bench: $(READY) $(if $(filter 1,$(PLOT)),$(PLOTS)) ## measure what we publish, in under ten minutes; PLOT=1 draws it, too
+	@$(MAKE) --no-print-directory $(LOAD) || echo "No native load generator: that needs Go. What needs it is named as not measured."
+	@$(MAKE) --no-print-directory $(PEERS) || echo "No peers: that needs a package index. What needs them is named as not measured."
+	@GRPC_ENABLE_FORK_SUPPORT=false $(BIN)/python bench/run.py; code=$$?; \
+	[ "$(PLOT)" != 1 ] || .venv-plots/bin/python bench/plots.py; exit $$code
 
 demo: $(READY) ## lose engines and the server in the middle of a task, and go on
 	$(BIN)/python examples/continue_task.py

@@ -5,8 +5,8 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,8 @@ from results import ROOT, NotMeasured
 GENERATOR = ROOT / ".cache/bench/load"
 """What `make` builds from bench/load, where Go is."""
 
-_WARM_UP_CALLS = 4
+WARM_UP_CALLS = 4
+_STOP_SECONDS_MAX = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class NativeLoad:
     """What a run of calls took."""
 
     calls: int
+    answered: int
+    """Those, and those that were not counted, since they warmed up."""
     seconds: float
     p50_ms: float
     p99_ms: float
@@ -62,19 +65,20 @@ class Calls:
         seconds: float,
         calls: int | None = None,
         settle: float = 0.0,
-        pushback: bool = False,
         connections: int = 1,
+        warm_up: bool = True,
     ) -> NativeLoad:
         """Call for so long, or so often, whichever is over first.
 
-        What begins within the first `settle` seconds is left out; with `pushback`, those turned away come again.
+        What begins within the first `settle` seconds is left out, or else, with `warm_up`, the first calls of each
+        caller. Callers who are turned away come again when they were told to, as every client does.
         """
+        first = str(WARM_UP_CALLS * in_flight if warm_up else 0)
         command = [
             *(*self._command, "-in-flight", str(in_flight), "-seconds", str(seconds)),
-            *("-connections", str(connections)),
-            *(("-settle", str(settle)) if settle else ("-warm-up", str(_WARM_UP_CALLS * in_flight))),
+            *("-connections", str(connections), "-pushback"),
+            *(("-settle", str(settle)) if settle else ("-warm-up", first)),
             *(() if calls is None else ("-calls", str(calls))),
-            *(("-pushback",) if pushback else ()),
         ]
         done = await asyncio.to_thread(
             subprocess.run, command, env=self._environment, stdout=subprocess.PIPE, check=True, text=True
@@ -84,6 +88,26 @@ class Calls:
         if failed or not told["calls"]:
             raise RuntimeError(f"{failed} calls failed: {failure}")
         return NativeLoad(**told)
+
+    @contextmanager
+    def started(self, *arguments: str) -> "Iterator[subprocess.Popen[str]]":
+        """Start the generator with other arguments; it ends with its input."""
+        with subprocess.Popen(
+            [*self._command, *arguments],
+            env=self._environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            try:
+                yield process
+            finally:
+                if process.stdin is not None:
+                    process.stdin.close()
+                try:
+                    process.wait(_STOP_SECONDS_MAX)
+                except subprocess.TimeoutExpired:
+                    process.kill()
 
 
 @asynccontextmanager

@@ -61,9 +61,7 @@ async def _by_turns(server: ServerProcess, rounds: int, seconds: float) -> tuple
 
 
 async def _run(calls: Calls, callers: int, seconds: float) -> NativeLoad:
-    return await calls.run(
-        in_flight=callers, seconds=seconds, settle=SETTLED_SECONDS, pushback=True, connections=_CONNECTIONS
-    )
+    return await calls.run(in_flight=callers, seconds=seconds, settle=SETTLED_SECONDS, connections=_CONNECTIONS)
 
 
 def _both(normal: list[NativeLoad], taken: list[NativeLoad], name: str, unit: str) -> str:

@@ -1,9 +1,10 @@
-"""One of the peers, in a process and a database of its own on the server's Postgres."""
+"""One of the peers, in a process and a database of its own on the server's Postgres; or lockstitch's own client."""
 
 import asyncio
 import json
 import os
 import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,17 +13,20 @@ from typing import Any
 import asyncpg
 
 from lockstitch_server.embedded import running_urls
-from results import ROOT
+from results import ROOT, NotMeasured
 from stage import Stage
 
 PYTHON = ROOT / ".venv-peers/bin/python"
 """What `make` makes: the peers' dependencies may clash with ours, and with each other's pins."""
 
+PEERS = ("google_adk", "openai_agents", "langgraph")
+LOCKSTITCH = "lockstitch"
+
 _ANSWER_SECONDS_MAX = 120.0
 _STOP_SECONDS_MAX = 10.0
 _SIZE = (
     "select coalesce(sum(pg_total_relation_size(oid)), 0) from pg_class"
-    " where relnamespace = 'public'::regnamespace and relkind = 'r'"
+    " where relnamespace in (select oid from pg_namespace where nspname in ('public', 'lockstitch')) and relkind = 'r'"
 )
 
 
@@ -71,7 +75,7 @@ class Peer:
 async def peer(stage: Stage, name: str) -> AsyncIterator[Peer]:
     """Start a peer on a fresh database, and end it."""
     if not PYTHON.is_file():
-        raise RuntimeError("the peers are not installed: `make bench` does that, where there is a package index")
+        raise NotMeasured("the peers are not installed: `make bench` does that, where there is a package index")
     urls = running_urls(stage.server.data_dir)
     connection = await asyncpg.connect(urls.superuser)
     try:
@@ -79,18 +83,35 @@ async def peer(stage: Stage, name: str) -> AsyncIterator[Peer]:
     finally:
         await connection.close()
     url = urls.superuser.replace("/lockstitch?", f"/peer_{name}?", 1)
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent), "PEER_DATABASE_URL": url}
+    async with _started(name, PYTHON, {"PEER_URL": url}) as process:
+        yield await _ready(Peer(name, process, url))
+
+
+@asynccontextmanager
+async def ours(stage: Stage) -> AsyncIterator[Peer]:
+    """Start the client of the stage's server likewise."""
+    token = stage.server.token(tenant="bench", user="bench")
+    environment = {"PEER_URL": stage.server.target, "LOCKSTITCH_TOKEN": token}
+    async with _started(LOCKSTITCH, Path(sys.executable), environment) as process:
+        yield await _ready(Peer(LOCKSTITCH, process, running_urls(stage.server.data_dir).superuser))
+
+
+async def _ready(made: Peer) -> Peer:
+    await made.answer()
+    return made
+
+
+@asynccontextmanager
+async def _started(name: str, python: Path, environment: dict[str, str]) -> AsyncIterator["subprocess.Popen[str]"]:
     with subprocess.Popen(  # noqa: ASYNC220 - not asyncio's own: uvloop forks, and gRPC has a word to say about that
-        [str(PYTHON), "-m", "peers.runner", name],
-        env=environment,
+        [str(python), "-m", "peers.runner", name],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)} | environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
         try:
-            made = Peer(name, process, url)
-            await made.answer()
-            yield made
+            yield process
         finally:
             process.terminate()
             try:

@@ -4,7 +4,7 @@ import json
 import operator
 import platform
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from os import cpu_count
@@ -64,7 +64,15 @@ class Table:
         yield from (f"| {' | '.join(row)} |" for row in self.rows)
 
 
-Measured = Target | Figure | Table
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A target that could not be measured, and why."""
+
+    name: str
+    why: str
+
+
+Measured = Target | Figure | Table | Missing
 
 
 @dataclass(slots=True)
@@ -76,6 +84,8 @@ class Results:
     targets: dict[str, Target] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
     """Why a target was not measured."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """How a part ended that broke off."""
     figures: list[Figure] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
 
@@ -92,43 +102,43 @@ class Results:
                 case Table():
                     self.tables.append(one)
                     print("\n".join([f"  {one.title}", *one.lines()]), flush=True)
+                case Missing():
+                    self.missing[one.name] = one.why
+                    print(_line(one.name, "-", TARGETS[one.name], f"not measured: {one.why}"), flush=True)
 
-    def not_measured(self, names: Sequence[str], why: str) -> None:
-        """Take in that a part failed."""
-        for name in names:
-            self.missing[name] = why
-            print(_line(name, "-", TARGETS[name], f"not measured: {why}"), flush=True)
-
-    @property
-    def all_met(self) -> bool:
-        """Whether every target was measured and met."""
-        return all(name in self.targets and self.targets[name].is_met for name in TARGETS)
+    def is_met(self, name: str) -> bool:
+        """Whether a target was measured and met."""
+        return name in self.targets and self.targets[name].is_met
 
     def write(self, folder: Path) -> None:
         """Write RESULTS.json for programs and RESULTS.md for people."""
-        content = {"machine": self.machine, "commit": self.commit, "targets": [self._entry(name) for name in TARGETS]}
+        content = {
+            "machine": self.machine,
+            "commit": self.commit,
+            "targets": [self._entry(name) for name in TARGETS],
+            "tables": [{"title": one.title, "header": one.header, "rows": one.rows} for one in self.tables],
+        }
         (folder / "RESULTS.json").write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
         (folder / "RESULTS.md").write_text(self._page((folder / "NOTES.md").read_text()))
 
-    def table(self) -> Iterator[str]:
-        """Every target, one a line."""
-        yield from (_line(*row) for row in self._rows())
+    def table(self, names: Iterable[str]) -> Iterator[str]:
+        """Targets, one a line, and what failed."""
+        yield from (_line(*self._row(name)) for name in names)
+        yield from (f"FAILED: {part}: {why}" for part, why in self.failed.items())
 
     def _entry(self, name: str) -> dict[str, object]:
         if name in self.targets:
             return {"name": name, "measured": round(self.targets[name].measured, 3), "target": TARGETS[name]}
         return {"name": name, "measured": None, "target": TARGETS[name], "why": self.missing.get(name, "")}
 
-    def _rows(self) -> Iterator[tuple[str, str, str, str]]:
-        for name, target in TARGETS.items():
-            if name in self.targets:
-                one = self.targets[name]
-                yield name, _short(one.measured), target, _verdict(one)
-            else:
-                yield name, "-", target, f"not measured: {self.missing.get(name, 'its part did not come to it')}"
+    def _row(self, name: str) -> tuple[str, str, str, str]:
+        if name in self.targets:
+            one = self.targets[name]
+            return name, _short(one.measured), one.target, _verdict(one)
+        return name, "-", TARGETS[name], f"not measured: {self.missing.get(name, 'its part did not come to it')}"
 
     def _page(self, notes: str) -> str:
-        ratios = Table("", ("ratio", "measured", "target", ""), tuple(self._rows()))
+        ratios = Table("", ("ratio", "measured", "target", ""), tuple(map(self._row, TARGETS)))
         figures = Table("", ("figure", ""), tuple((one.name, one.value) for one in self.figures))
         return "\n".join(
             [
@@ -138,6 +148,7 @@ class Results:
                 "",
                 *ratios.lines(),
                 "",
+                *(line for part, why in self.failed.items() for line in (f"**{part}** broke off: {why}", "")),
                 "Beside them, without a target, since they hang on the machine and on what else it does:",
                 "",
                 *(line for table in self.tables for line in (f"## {table.title}", "", *table.lines(), "")),

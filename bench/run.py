@@ -5,85 +5,55 @@ import asyncio
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import uvloop
 
-from checkpoints import puts_and_growth
-from contention import one_session
-from drafts import against_appends
-from endurance import many_appends
-from fan_out import to_many_readers
-from flatness import read_and_append
-from forks import long_sessions
-from import_speed import import_against_append
-from lists import sessions_and_removals
-from overload import beyond_what_it_can
-from results import Results, commit, machine
-from round_trips import of_each_call
-from runs import fenced_and_renewed
-from stage import made_stage
-from streams import beside_writers, idle
-from sweeping import beside_a_backlog
-from throughput import append_against_echo
-from wake_up import across_processes
+from parts import PARTS, Part
+from results import Missing, NotMeasured, Results, commit, machine
+from stage import Stage, made_stage
 
-SECONDS_MAX = 1200
-"""On a quiet machine it takes two to three minutes; others may be at work."""
+SECONDS_MAX = 1800.0
+"""On a quiet machine it takes less than ten minutes; others may be at work."""
 
 
-async def measure(*, quick: bool) -> Results:
-    """Run every measure on one stage; `quick` looks whether they run, at numbers that mean nothing."""
+async def measure(parts: Sequence[Part], *, quick: bool) -> Results:
+    """Run parts on one stage, each whatever became of those before it."""
     # Told to end, it ends what it started.
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _this_task().cancel)
-    async with asyncio.timeout(SECONDS_MAX), made_stage() as stage:
+    ends = time.monotonic() + SECONDS_MAX
+    async with made_stage() as stage:
         results = Results(machine(await stage.database.version()), commit())
         print(f"{results.commit} on {results.machine}\n", flush=True)
-        results.add(*await of_each_call(stage))
-        results.add(*await append_against_echo(stage, rounds=3 if quick else 25))
-        contended, _ = await one_session(stage)
-        results.add(*contended)
-        results.add(
-            *await read_and_append(
-                stage, long=500 if quick else 5000, rounds=3 if quick else 15, calls=40 if quick else 200
-            )
-        )
-        results.add(
-            *await sessions_and_removals(
-                stage,
-                sessions=500 if quick else 10_000,
-                removals=500 if quick else 10_000,
-                rounds=3 if quick else 15,
-                calls=10 if quick else 40,
-            )
-        )
-        results.add(*await long_sessions(stage, messages=1000 if quick else 10_000, rounds=3 if quick else 9))
-        results.add(
-            *await puts_and_growth(
-                stage, rounds=3 if quick else 9, calls=200 if quick else 1500, steps=100 if quick else 1000
-            )
-        )
-        results.add(*await idle(stage))
-        results.add(*await beside_writers(stage, rounds=3 if quick else 15, calls=500 if quick else 2000))
-        results.add(
-            *await to_many_readers(
-                stage, rounds=3 if quick else 15, commits=20 if quick else 200, echoes=500 if quick else 4000
-            )
-        )
-        results.add(*await across_processes(stage, calls=20 if quick else 200))
-        results.add(
-            *await import_against_append(stage, messages=5_000 if quick else 100_000, appends=1_000 if quick else 8_000)
-        )
-        results.add(*await fenced_and_renewed(stage, rounds=2 if quick else 15, calls=300 if quick else 2000))
-        results.add(*await against_appends(stage, seconds=1 if quick else 5, appends=500 if quick else 5000))
-        results.add(
-            *await beside_a_backlog(
-                stage, expired=1_000 if quick else 100_000, rounds=2 if quick else 10, calls=500 if quick else 3000
-            )
-        )
-        results.add(*await beyond_what_it_can(rounds=1 if quick else 2, seconds=1 if quick else 5))
-        results.add(*await many_appends(stage, appends=5_000 if quick else 100_000))
+        for part in parts:
+            await _run(part, stage, results, quick=quick, seconds_max=min(part.seconds_max, ends - time.monotonic()))
     return results
+
+
+async def _run(part: Part, stage: Stage, results: Results, *, quick: bool, seconds_max: float) -> None:
+    began = time.monotonic()
+    why = ""
+    try:
+        async with asyncio.timeout(seconds_max):
+            results.add(*await part.measure(stage, quick))
+    except NotMeasured as error:
+        why = str(error)
+    except TimeoutError:
+        results.failed[part.name] = why = f"it was not done within {seconds_max:.0f} s"
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other parts are measured
+        results.failed[part.name] = why = f"{type(error).__name__}: {_first_sentence(error)}"
+    left = [name for name in part.targets if name not in results.targets and name not in results.missing]
+    results.add(*(Missing(name, why) for name in left))
+    if why and not left:
+        print(f"  {part.name} was not measured: {why}", flush=True)
+    print(f"  ({part.name}: {time.monotonic() - began:.0f} s)", flush=True)
+
+
+def _first_sentence(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return str(error).partition("\n")[0]
 
 
 def _this_task() -> "asyncio.Task[object]":
@@ -94,17 +64,23 @@ def _this_task() -> "asyncio.Task[object]":
 
 
 def main() -> int:
-    """Measure, write what came out, and fail where a target was missed."""
+    """Measure, write what came out, and fail where a target was missed or not measured."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a short run that writes no results")
-    quick = parser.parse_args().quick
+    parser.add_argument("--quick", action="store_true", help="look whether all runs; writes no results")
+    parser.add_argument(
+        "--only", metavar="PART", action="append", choices=[part.name for part in PARTS], help="writes no results"
+    )
+    asked = parser.parse_args()
+    parts = [part for part in PARTS if not asked.only or part.name in asked.only]
     began = time.monotonic()
-    results = uvloop.run(measure(quick=quick))
-    print(f"\n{time.monotonic() - began:.0f} s", flush=True)
-    if quick:
-        return 0
-    results.write(Path(__file__).parent)
-    return 0 if results.all_met else 1
+    results = uvloop.run(measure(parts, quick=asked.quick))
+    told = [name for part in parts for name in part.targets]
+    print("", *results.table(told), f"{time.monotonic() - began:.0f} s", sep="\n", flush=True)
+    if asked.quick:
+        return 1 if results.failed else 0
+    if not asked.only:
+        results.write(Path(__file__).parent)
+    return 0 if all(results.is_met(name) for name in told) and not results.failed else 1
 
 
 if __name__ == "__main__":

@@ -68,12 +68,12 @@ class Stage:
         """The process whose children work for the server."""
         return int((self.server.data_dir / "pg/data/postmaster.pid").read_text().splitlines()[0])
 
-    async def sessions(self, count: int) -> list[SessionHandle]:
+    async def sessions(self, count: int, *, user_id: str = "bench") -> list[SessionHandle]:
         """Make empty sessions."""
         made: list[SessionHandle] = []
 
         async def create(_number: int) -> None:
-            made.append(await self.client.create(user_id="bench"))
+            made.append(await self.client.create(user_id=user_id))
 
         await load.run(create, calls=count, in_flight=CREATES_IN_FLIGHT)
         return made

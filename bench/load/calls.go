@@ -29,7 +29,9 @@ type closedLoop struct {
 
 // report is what a loop took.
 type report struct {
-	Calls          int     `json:"calls"`
+	Calls int `json:"calls"`
+	// Those that were not counted, too.
+	Answered       int     `json:"answered"`
 	Seconds        float64 `json:"seconds"`
 	P50Ms          float64 `json:"p50_ms"`
 	P99Ms          float64 `json:"p99_ms"`
@@ -42,13 +44,13 @@ type report struct {
 
 func (l closedLoop) run(ctx context.Context, channels []*grpc.ClientConn, requests requests) report {
 	var next atomic.Int64
-	if l.warmUp > 0 {
-		l.until(ctx, channels, requests, &next, l.warmUp, time.Now(), time.Now().Add(l.time))
-	}
+	warm := l.until(ctx, channels, requests, &next, l.warmUp, time.Now(), time.Now().Add(l.time))
 	worked, counted := cpuSeconds(), time.Now().Add(l.settle)
 	made := l.until(ctx, channels, requests, &next, l.calls, counted, counted.Add(l.time))
 	seconds := time.Since(counted).Seconds()
-	return made.report(seconds, cpuSeconds()-worked)
+	told := made.report(seconds, cpuSeconds()-worked)
+	told.Answered = made.answered + warm.answered
+	return told
 }
 
 // until makes calls, up to the number `last`, until a moment; what begins before `counted` is left out.
@@ -91,6 +93,9 @@ func (l closedLoop) call(
 		err := channel.Invoke(ctx, l.method, request, &received, grpc.Trailer(&trailer))
 		wait, told := pushback(err, trailer)
 		again := l.pushback && told
+		if err == nil {
+			of.answered++
+		}
 		if !began.Before(counted) {
 			of.add(time.Since(began), received.size, again, err)
 		}
@@ -103,6 +108,7 @@ func (l closedLoop) call(
 
 // made is what a caller's calls came to.
 type made struct {
+	answered   int
 	latencies  []time.Duration
 	bytes      int
 	turnedAway int
@@ -126,6 +132,7 @@ func (m *made) add(latency time.Duration, size int, again bool, err error) {
 }
 
 func (m *made) join(other made) {
+	m.answered += other.answered
 	m.latencies = append(m.latencies, other.latencies...)
 	m.bytes += other.bytes
 	m.turnedAway += other.turnedAway

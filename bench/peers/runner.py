@@ -52,11 +52,6 @@ class Runner:
         await self._store.grow(session, [TEXT] * messages)
         return {}
 
-    async def append_to(self, session: str, calls: int) -> dict[str, object]:
-        """Add messages to one conversation, one after the other."""
-        made = await load.run(lambda _number: self._store.append(session, TEXT), calls=calls, in_flight=1)
-        return {"rate": made.rate, "p50_ms": made.p50_ms}
-
     async def load(self, session: str, messages: int, calls: int, in_flight: int) -> dict[str, object]:
         """Load a whole conversation again and again."""
 
@@ -67,14 +62,14 @@ class Runner:
         made = await load.run(whole, calls=calls, in_flight=in_flight)
         return {"rate": made.rate, "p50_ms": made.p50_ms}
 
-    async def newest(self, session: str, count: int, calls: int) -> dict[str, object]:
-        """Load a conversation's newest messages again and again."""
+    async def newest(self, session: str, count: int, found: int, calls: int) -> dict[str, object]:
+        """Load a conversation's newest messages again and again, of which there are so many."""
         if await self._store.newest(session, count) is None:
-            return {"rate": 0.0, "p50_ms": 0.0}
+            return {}
 
         async def end(_number: int) -> None:
-            if len(await self._store.newest(session, count) or ()) != count:
-                raise AssertionError("so many messages are loaded")
+            if len(await self._store.newest(session, count) or ()) != found:
+                raise AssertionError("the newest messages are loaded")
 
         made = await load.run(end, calls=calls, in_flight=1)
         return {"rate": made.rate, "p50_ms": made.p50_ms}
@@ -127,14 +122,18 @@ def _store(name: str, url: str) -> Store:
         from peers.openai_agents import OpenaiAgents  # noqa: PLC0415
 
         return OpenaiAgents(url)
-    from peers.langgraph_saver import LanggraphSaver  # noqa: PLC0415
+    if name == "langgraph":
+        from peers.langgraph_saver import LanggraphSaver  # noqa: PLC0415
 
-    return LanggraphSaver(url)
+        return LanggraphSaver(url)
+    from peers.lockstitch_client import LockstitchClient  # noqa: PLC0415
+
+    return LockstitchClient(url)
 
 
 async def serve(name: str) -> None:
-    """Obey until the input ends; where the database is stands in the environment."""
-    store = _store(name, os.environ["PEER_DATABASE_URL"])
+    """Obey until the input ends; where the store is stands in the environment."""
+    store = _store(name, os.environ["PEER_URL"])
     runner = Runner(store)
     print(json.dumps({}), flush=True)
     while line := await asyncio.to_thread(sys.stdin.readline):
