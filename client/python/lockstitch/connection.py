@@ -15,6 +15,15 @@ from lockstitch.v1.session_service_pb2_grpc import SessionServiceStub
 Tls = bool | bytes | grpc.ChannelCredentials | None
 """How to speak to a server; :class:`lockstitch.Client` says what each means."""
 
+KEEPALIVE_MILLISECONDS = 5500
+"""A connection that has been silent for so long while a call waits is asked for a sign of life.
+
+A server of ours lets callers ask every five seconds. Others hang up after the third question in a row, which gRPC never
+asks: it stops after two, until something else is sent.
+"""
+_SIGN_OF_LIFE_MILLISECONDS = 3000
+"""And is made anew where none comes for so long: with a second left of the ten that a call has by default."""
+
 _CHANNEL_OPTIONS: tuple[tuple[str, int], ...] = (
     # Retries are the client's: two layers would multiply their attempts (lockstitch.retries).
     ("grpc.enable_retries", 0),
@@ -23,6 +32,10 @@ _CHANNEL_OPTIONS: tuple[tuple[str, int], ...] = (
     ("grpc.max_reconnect_backoff_ms", 1000),
     # Channels of a process that are alike share one TCP connection, so that a new one would not replace a dead one.
     ("grpc.use_local_subchannel_pool", 1),
+    # A network that died without a word is noticed while a call waits; nothing is asked of an idle connection.
+    ("grpc.keepalive_time_ms", KEEPALIVE_MILLISECONDS),
+    ("grpc.keepalive_timeout_ms", _SIGN_OF_LIFE_MILLISECONDS),
+    ("grpc.http2.ping_timeout_ms", _SIGN_OF_LIFE_MILLISECONDS),
 )
 
 

@@ -45,7 +45,7 @@ _SERVICES = (
     admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"].full_name,
 )
 
-_PING_INTERVAL_MIN_MILLISECONDS = 5000
+PING_INTERVAL_MIN_MILLISECONDS = 5000
 """How often a caller may ask for a sign of life; gRPC's own answer to one within five minutes is to hang up."""
 
 _PENDING_MAX = 1_000_000
@@ -131,7 +131,7 @@ def _keepalive(settings: Settings) -> tuple[tuple[str, int], ...]:
         # One ping is on its way at a time. Those of gRPC's own, that measure the connection, are given a minute.
         ("grpc.http2.ping_timeout_ms", interval),
         ("grpc.keepalive_permit_without_calls", 1),
-        ("grpc.http2.min_recv_ping_interval_without_data_ms", _PING_INTERVAL_MIN_MILLISECONDS),
+        ("grpc.http2.min_recv_ping_interval_without_data_ms", PING_INTERVAL_MIN_MILLISECONDS),
     )
 
 
