@@ -13,6 +13,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -47,12 +48,22 @@ func run(target, from string, inFlight int, warmUp int64, length time.Duration) 
 	if _, err := load(client, requests, inFlight, warmUp, time.Now().Add(time.Minute)); err != nil {
 		return err
 	}
-	began := time.Now()
+	worked, began := cpuSeconds(), time.Now()
 	calls, err := load(client, requests, inFlight, 1<<62, began.Add(length))
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(os.Stdout).Encode(map[string]any{"calls": calls, "seconds": time.Since(began).Seconds()})
+	took := time.Since(began).Seconds()
+	return json.NewEncoder(os.Stdout).Encode(map[string]any{"calls": calls, "seconds": took, "cpu_seconds": cpuSeconds() - worked})
+}
+
+// cpuSeconds is how long this process has worked.
+func cpuSeconds() float64 {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		return 0
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds()
 }
 
 // load makes calls up to a number or a moment, whichever comes first, and gives how many there were.
