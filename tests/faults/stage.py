@@ -72,6 +72,9 @@ class Server:
 
     async def start(self, **settings: str) -> None:
         """Start it, again and again while the database is not there."""
+        if self._process is not None:
+            # It may have ended by itself; what it was read by is let go.
+            await self.kill()
         deadline = time.monotonic() + READY_SECONDS_MAX
         environment = {
             "LOCKSTITCH_DATABASE_URL": self._database.url_at(self.far.target),
