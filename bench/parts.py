@@ -11,6 +11,7 @@ from endurance import many_appends
 from fan_out import to_many_readers
 from flatness import read_and_append
 from forks import long_sessions
+from go_client import go_client
 from group_commit import one_caller
 from growth_record import recorded_growth
 from import_speed import import_against_append
@@ -54,6 +55,11 @@ PARTS = (
         "Python client",
         ("append_vs_echo_python_client",),
         lambda stage, quick: append_against_echo(stage, rounds=3 if quick else 11),
+    ),
+    Part(
+        "Go client",
+        ("go_client_vs_generator",),
+        lambda stage, quick: go_client(stage, rounds=2 if quick else 8, seconds=0.2 if quick else 1.5),
     ),
     Part(
         "peers",

@@ -21,6 +21,7 @@ TARGETS = {
     # Against what it stands on.
     "append_vs_echo": ">= 0.5",
     "append_vs_echo_python_client": ">= 0.3",
+    "go_client_vs_generator": ">= 0.9",
     "append_vs_pgbench": ">= 0.4",
     "round_trips_create": "== 1",
     "round_trips_append": "== 1",

@@ -7,6 +7,14 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/keepalive"
+)
+
+// A connection that has been silent for so long while a call waits is asked for a sign of life, and made anew where none
+// comes. Our servers let callers ask every 5 s; gRPC asks every 10 s at most.
+const (
+	silenceMost    = 10 * time.Second
+	signOfLifeMost = 3 * time.Second
 )
 
 // line is the connection to a server, which can be replaced where its network went dead without a word. What is in
@@ -38,6 +46,7 @@ func openLine(target string, options Options) (*line, error) {
 			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
 			MinConnectTimeout: 5 * time.Second,
 		}),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: silenceMost, Timeout: signOfLifeMost}),
 	}
 	if isLocal(target) {
 		dialing = append(dialing, grpc.WithNoProxy())

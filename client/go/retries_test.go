@@ -1,6 +1,8 @@
 package lockstitch
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -49,5 +51,18 @@ func TestAPushbackThatCannotBeReadIsANo(t *testing.T) {
 	}
 	if _, says := pushback(nil); says {
 		t.Error("there is none")
+	}
+}
+
+func TestACallThatWaitsOnASilentConnectionIsMadeAgainOnANewOne(t *testing.T) {
+	client, sessionID := connected(t, "proxy_target", Options{})
+	theTestbed.must(t, "freeze", nil)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := client.Sessions.Append(ctx, said(sessionID, "once")); err != nil {
+		t.Error(err)
+	}
+	if read := texts(t, client, sessionID); !slices.Equal(read, []string{"once"}) {
+		t.Error(read)
 	}
 }
