@@ -36,6 +36,7 @@ from lockstitch.v1.tool_call_pb2 import ToolCall
 from lockstitch.v1.working_memory_pb2 import WorkingMemory
 from lockstitch_conformance.contents import said
 from lockstitch_conformance.stream import Stream
+from lockstitch_conformance.suite import Broken
 
 CALL_SECONDS_MAX = 30.0
 PUSHBACK = "grpc-retry-pushback-ms"
@@ -75,7 +76,7 @@ class Caller:
                 if error.code() is not grpc.StatusCode.UNAVAILABLE or time.monotonic() > ends:
                     raise
                 pushback = dict(error.trailing_metadata() or ()).get(PUSHBACK, RETRY_MILLISECONDS)
-                await asyncio.sleep(max(int(pushback), 0) / 1000)
+                await asyncio.sleep(_seconds_of(pushback))
 
     def subscribe(self, session_id: str, after_version: int = 0, **fields: Any) -> Stream:
         """Open a stream, to be used as a context."""
@@ -139,6 +140,13 @@ class Caller:
     def _method(self, name: str) -> Any:
         (found,) = (getattr(stub, name) for stub in self._stubs if hasattr(stub, name))
         return found
+
+
+def _seconds_of(pushback: str | bytes) -> float:
+    try:
+        return max(int(pushback), 0) / 1000
+    except ValueError:
+        raise Broken(f"{PUSHBACK} is {pushback!r}") from None
 
 
 class _Signed:

@@ -83,4 +83,6 @@ async def _made(check: Check, world: World) -> Outcome:
         verdict, what = Verdict.BROKEN, f"a call failed: {error.code().name}: {error.details()}"
     except TimeoutError:
         verdict, what = Verdict.BROKEN, f"took longer than {CHECK_SECONDS_MAX:.0f} s"
+    except Exception as error:  # noqa: BLE001 - an answer that a check can't even read is not what was promised
+        verdict, what = Verdict.BROKEN, f"{type(error).__name__}: {error}"
     return Outcome(check, verdict, what, time.monotonic() - begun)

@@ -54,18 +54,28 @@ async def world_of(target: Target) -> AsyncIterator[World]:
         # A channel for all: many callers over one connection are what a gateway is.
         channel = target.channel()
         undo.push_async_callback(channel.close)
-        token = await target.tokens(tenant, user_id, "user")
-        engine = Caller(channel, await target.tokens(tenant, f"engine-{run}", "engine"))
+        # One after the other: who signs them may be slow, or count how many ask.
+        tokens = [
+            await target.tokens(*claims)
+            for claims in (
+                (tenant, f"engine-{run}", "engine"),
+                (tenant, f"admin-{run}", "admin"),
+                (tenant, user_id, "user"),
+                (tenant, neighbour_id, "user"),
+                (other, f"stranger-{run}", "engine"),
+            )
+        ]
+        engine, admin, user, neighbour, stranger = (Caller(channel, token) for token in tokens)
         yield World(
             engine=engine,
-            admin=Caller(channel, await target.tokens(tenant, f"admin-{run}", "admin")),
-            user=Caller(channel, token),
-            neighbour=Caller(channel, await target.tokens(tenant, neighbour_id, "user")),
-            stranger=Caller(channel, await target.tokens(other, f"stranger-{run}", "engine")),
+            admin=admin,
+            user=user,
+            neighbour=neighbour,
+            stranger=stranger,
             user_id=user_id,
             neighbour_id=neighbour_id,
             info=await engine(GetServerInfoRequest()),
-            token=token,
+            token=tokens[2],
             channel=channel,
             run=run,
         )

@@ -1,6 +1,5 @@
 """Errors are data, told in a fixed order."""
 
-from collections.abc import Awaitable
 from typing import Any
 
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -37,17 +36,17 @@ async def what_is_missing(world: World) -> None:
     engine = world.engine
     session_id = await engine.create()
     ended = TOOL_CALL_STATUS_SUCCEEDED
-    calls: dict[str, Awaitable[Any]] = {
-        "SESSION_NOT_FOUND": engine.get(world.fresh("s")),
-        "MESSAGE_NOT_FOUND": engine(UpdateMessageRequest(session_id=session_id, message_id="none", message=said("x"))),
-        "RUN_NOT_FOUND": engine(GetRunRequest(session_id=session_id, run_id="none")),
-        "TOOL_CALL_NOT_FOUND": engine(
-            CompleteToolCallRequest(session_id=session_id, call_id="none", status=ended, result_json="1")
+    requests: dict[str, Any] = {
+        "SESSION_NOT_FOUND": GetSessionRequest(session_id=world.fresh("s")),
+        "MESSAGE_NOT_FOUND": UpdateMessageRequest(session_id=session_id, message_id="none", message=said("x")),
+        "RUN_NOT_FOUND": GetRunRequest(session_id=session_id, run_id="none"),
+        "TOOL_CALL_NOT_FOUND": CompleteToolCallRequest(
+            session_id=session_id, call_id="none", status=ended, result_json="1"
         ),
-        "CHECKPOINT_NOT_FOUND": engine(GetCheckpointRequest(session_id=session_id, checkpoint_id="none")),
+        "CHECKPOINT_NOT_FOUND": GetCheckpointRequest(session_id=session_id, checkpoint_id="none"),
     }
-    for reason, call in calls.items():
-        await refused(call, reason)
+    for reason, request in requests.items():
+        await refused(engine(request), reason)
 
 
 @CATEGORY.promise("A field that is refused is named by its path.")

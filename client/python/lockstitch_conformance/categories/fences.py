@@ -1,14 +1,17 @@
 """One run at a time; whoever lost it writes nothing more."""
 
 import asyncio
-from collections.abc import Awaitable
 from typing import Any
 
 from google.protobuf.duration_pb2 import Duration
 from grpc import aio
 
-from lockstitch.v1.checkpoint_pb2 import Checkpoint
-from lockstitch.v1.checkpoint_service_pb2 import PutCheckpointRequest
+from lockstitch.v1.checkpoint_pb2 import Checkpoint, CheckpointWrite
+from lockstitch.v1.checkpoint_service_pb2 import (
+    DeleteCheckpointsRequest,
+    PutCheckpointRequest,
+    PutCheckpointWritesRequest,
+)
 from lockstitch.v1.run_pb2 import (
     RUN_STATUS_CANCELLED,
     RUN_STATUS_EXPIRED,
@@ -29,6 +32,7 @@ from lockstitch.v1.run_service_pb2 import (
     StartRunRequest,
 )
 from lockstitch.v1.session_service_pb2 import (
+    AppendRequest,
     CloseSessionRequest,
     CompleteToolCallRequest,
     RemoveMessagesRequest,
@@ -130,33 +134,30 @@ async def old_tokens_write_nothing(world: World) -> None:
     old = fence(await engine.run(session_id))
     await engine.run(session_id, on_busy=ON_BUSY_INTERRUPT)
     before = await engine.get(session_id)
-    for call in _under(world, session_id, old):
-        await refused(call, "RUN_FENCED", run_id=old.run_id)
+    for request in _under(session_id, old):
+        await refused(engine(request), "RUN_FENCED", run_id=old.run_id)
+    draft = StreamDraftRequest(request_id=world.fresh("d"), session_id=session_id, message=answered(), fence=old)
+    await refused(engine.draft(draft), "RUN_FENCED", run_id=old.run_id)
     same(await engine.get(session_id), before, "the session")
 
 
-def _under(world: World, session_id: str, old: Fence) -> list[Awaitable[Any]]:
-    engine = world.engine
+def _under(session_id: str, old: Fence) -> list[Any]:
+    """Every call that has a fence, with this one."""
     named: dict[str, Any] = {"session_id": session_id, "fence": old}
     checkpoint = Checkpoint(checkpoint_id="1", format="f", data=b"d")
     running, ended = TOOL_CALL_STATUS_RUNNING, TOOL_CALL_STATUS_SUCCEEDED
-    draft = StreamDraftRequest(request_id=world.fresh("d"), message=answered(), text="t", last=True, **named)
     return [
-        engine.append(session_id, "b", fence=old),
-        engine.draft(draft),
-        *map(
-            engine,
-            (
-                UpdateMemoryRequest(change=patch('{"goal":"g"}'), **named),
-                UpdateToolCallRequest(call_id="c1", status=running, **named),
-                CompleteToolCallRequest(call_id="c1", status=ended, result_json="1", **named),
-                RemoveMessagesRequest(last=1, **named),
-                UpdateMessageRequest(message_id="m1", message=said("b"), **named),
-                PutCheckpointRequest(checkpoint=checkpoint, **named),
-                FinishRunRequest(status=RUN_STATUS_SUCCEEDED, **named),
-                RenewRunRequest(**named),
-            ),
-        ),
+        AppendRequest(messages=[said("b")], **named),
+        UpdateMemoryRequest(change=patch('{"goal":"g"}'), **named),
+        UpdateToolCallRequest(call_id="c1", status=running, **named),
+        CompleteToolCallRequest(call_id="c1", status=ended, result_json="1", **named),
+        RemoveMessagesRequest(last=1, **named),
+        UpdateMessageRequest(message_id="m1", message=said("b"), **named),
+        PutCheckpointRequest(checkpoint=checkpoint, **named),
+        PutCheckpointWritesRequest(checkpoint_id="1", writes=[CheckpointWrite(task_id="t", channel="c")], **named),
+        DeleteCheckpointsRequest(all=True, **named),
+        FinishRunRequest(status=RUN_STATUS_SUCCEEDED, **named),
+        RenewRunRequest(**named),
     ]
 
 

@@ -1,6 +1,6 @@
 """A session id is a locator, not a credential."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -236,16 +236,17 @@ async def page_tokens(world: World) -> None:
     session_id, other = await engine.create("a", "b", "c"), await engine.create("d", "e")
     foreign = await world.stranger.create("f", "g")
     token = (await engine(ListMessagesRequest(session_id=session_id, page_size=1))).next_page_token
-    wrong: list[Awaitable[Any]] = [
-        engine(ListMessagesRequest(session_id=other, page_size=1, page_token=token)),
-        engine(ListMessagesRequest(session_id=session_id, page_size=1, page_token=token, descending=True)),
-        engine(ListMessagesRequest(session_id=session_id, page_size=1, page_token=token[:-2])),
-        engine(ListMessagesRequest(session_id=session_id, page_token="forged")),  # noqa: S106 - no password
-        engine(ListCommitsRequest(session_id=session_id, page_token=token)),
-        world.stranger(ListMessagesRequest(session_id=foreign, page_size=1, page_token=token)),
+    wrong: list[Any] = [
+        ListMessagesRequest(session_id=other, page_size=1, page_token=token),
+        ListMessagesRequest(session_id=session_id, page_size=1, page_token=token, descending=True),
+        ListMessagesRequest(session_id=session_id, page_size=1, page_token=token[:-2]),
+        ListMessagesRequest(session_id=session_id, page_token="forged"),  # noqa: S106 - no password
+        ListCommitsRequest(session_id=session_id, page_token=token),
     ]
-    for call in wrong:
-        await refused(call, "PAGE_TOKEN_INVALID")
+    for request in wrong:
+        await refused(engine(request), "PAGE_TOKEN_INVALID")
+    strangers = ListMessagesRequest(session_id=foreign, page_size=1, page_token=token)
+    await refused(world.stranger(strangers), "PAGE_TOKEN_INVALID")
 
 
 @CATEGORY.promise("Checkpoints are not copied out of another tenant's session, or into it.")

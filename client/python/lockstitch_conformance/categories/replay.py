@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Any
 
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -246,9 +246,10 @@ async def request_ids_are_checked(world: World) -> None:
     engine = world.engine
     session_id = await engine.create()
     longest = world.fresh("r").ljust(world.limits.id_characters_max, "x")
-    append: Callable[[str], Awaitable[Any]] = lambda request_id: engine.send(  # noqa: E731 - a name for one line
-        AppendRequest(session_id=session_id, request_id=request_id, messages=[said("a")])
-    )
+
+    def append(request_id: str) -> Awaitable[Any]:
+        return engine.send(AppendRequest(session_id=session_id, request_id=request_id, messages=[said("a")]))
+
     for request_id in ("", longest + "x", "server:mine"):
         await refused(append(request_id), "INVALID_FIELD", field="request_id")
     await append(longest)

@@ -87,9 +87,7 @@ async def without_a_seam(world: World) -> None:
             stream.follows_from(after)
             return stream.commits
 
-    writing = asyncio.gather(*map(write, range(4)))
-    streams = await asyncio.gather(*(read(after) for after in (0, 1, 3)))
-    await writing
+    *streams, _ = await asyncio.gather(*(read(after) for after in (0, 1, 3)), asyncio.gather(*map(write, range(4))))
     for after, commits in zip((1, 3), streams[1:], strict=True):
         same(commits, streams[0][after:], f"the commits behind {after}")
 
@@ -197,12 +195,13 @@ async def many_readers(world: World) -> None:
             stream.follows_from(0)
             return stream.commits
 
-    readers = [asyncio.ensure_future(read()) for _ in range(4)]
-    async with engine.subscribe(session_id) as leaving:
-        await leaving.frame()
-    for number in range(5):
-        await engine.append(session_id, str(number))
-    first, *others = await asyncio.gather(*readers)
+    async def leave_and_write() -> None:
+        async with engine.subscribe(session_id) as leaving:
+            await leaving.frame()
+        for number in range(5):
+            await engine.append(session_id, str(number))
+
+    _, first, *others = await asyncio.gather(leave_and_write(), *(read() for _ in range(4)))
     for other in others:
         same(other, first, "what another reader got")
 
