@@ -11,7 +11,7 @@ LOCKSTITCH_TEST_POSTGRES_BIN ?= $(firstword $(wildcard /usr/lib/postgresql/15/bi
 BIN := .venv/bin
 READY := .venv/.ready
 GENERATOR := .venv-generate/.ready
-TYPED := $(wildcard client/python/lockstitch client/testdata server/lockstitch_server migrations/lockstitch_migrations tests examples bench)
+TYPED := $(wildcard client/python/lockstitch client/python/lockstitch_conformance client/testdata server/lockstitch_server migrations/lockstitch_migrations tests examples bench)
 # What hangs on the version of Postgres: the schema, and the calls that go through it. Not the walls once more RPC by RPC, the client,
 # and the long stories, which go through the same statements.
 ON_OLD_POSTGRES := tests/integration tests/contract $(addprefix --ignore=tests/contract/,isolation client cases)
@@ -31,7 +31,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test test-clients audit fuzz faults generate generate-check breaking bench demo serve build ci
+.PHONY: help setup fmt lint test test-clients conformance audit fuzz faults generate generate-check breaking bench demo serve build ci
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -84,6 +84,9 @@ fuzz: $(READY) ## throw drawn requests and bytes at a server for five minutes; `
 test-clients: $(READY) $(GENERATOR) ## the other languages' clients on real servers; what this machine lacks is named as SKIPPED
 	client/each generate-check test engine
 	$(BIN)/python examples/five_engines/conversation.py
+
+conformance: $(READY) ## the wire contract's suite, on a server that is started for it
+	PYTHONPATH=tests $(BIN)/python tests/conformance/on_our_server.py
 
 faults: $(READY) ## break servers, database, network, disk and clock under traffic for 20 minutes (LOCKSTITCH_FAULTS_SECONDS), and check
 	GRPC_ENABLE_FORK_SUPPORT=false PYTHONPATH=tests $(BIN)/python -m faults.run

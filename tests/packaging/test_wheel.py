@@ -49,10 +49,10 @@ def thin(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
-def test_the_wheel_holds_three_packages_their_sql_and_their_types(wheel: Path) -> None:
+def test_the_wheel_holds_four_packages_their_sql_and_their_types(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
-    assert tops == {"lockstitch", "lockstitch_server", "lockstitch_migrations"}
+    assert tops == {"lockstitch", "lockstitch_conformance", "lockstitch_server", "lockstitch_migrations"}
     assert {f"{top}/py.typed" for top in tops} <= set(names)
     for folder, package in (("server", "lockstitch_server"), ("migrations", "lockstitch_migrations")):
         sql = {path.relative_to(ROOT / folder).as_posix() for path in (ROOT / folder / package).rglob("*.sql")}
@@ -94,6 +94,11 @@ def test_the_command_line_says_what_it_lacks_where_only_the_client_is(thin: Path
     assert result.returncode == 2
     (sentence,) = result.stderr.splitlines()
     assert sentence.endswith("pip install 'lockstitch[cli]'")
+
+
+def test_the_conformance_suite_comes_with_the_client(thin: Path) -> None:
+    listed = run(thin.with_name("lockstitch-conformance"), "--list", cwd=thin.parent).stdout
+    assert "replay/an-append: " in listed
 
 
 def test_the_pytest_plugin_needs_nothing_until_its_fixture_is_used(thin: Path) -> None:

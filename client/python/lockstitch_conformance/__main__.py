@@ -21,13 +21,13 @@ def main() -> None:
     """Run the suite; exits with 0 where all promises are kept, 1 where some are broken, 2 where it could not run."""
     asked = _parser().parse_args()
     checks = _chosen(asked.category, asked.check)
+    if not checks:
+        _fail("there is no such check")
     if asked.list:
         sys.stdout.write("".join(f"{check.full_name}: {check.promise}\n" for check in checks))
         sys.exit(KEPT)
     if not asked.target or not asked.token_command:
         _fail("--target and --token-command are needed")
-    if not checks:
-        _fail("there is no such check")
     target = Target(
         asked.target,
         tokens_of_a_command(asked.token_command),

@@ -65,10 +65,10 @@ class Caller:
             request = sent
         return await self.send(request)
 
-    async def send(self, request: Request) -> Any:
+    async def send(self, request: Request, *, seconds_max: float = CALL_SECONDS_MAX) -> Any:
         """Make the call with the request as it is; `UNAVAILABLE` is sent again, which is nowhere a second write."""
         method = self._method(type(request).__name__.removesuffix("Request"))
-        ends = time.monotonic() + CALL_SECONDS_MAX
+        ends = time.monotonic() + seconds_max
         while True:
             try:
                 return await method(request, timeout=max(ends - time.monotonic(), 0.1))

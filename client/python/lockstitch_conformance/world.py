@@ -11,6 +11,8 @@ from lockstitch.v1.admin_service_pb2 import GetServerInfoRequest, GetServerInfoR
 from lockstitch_conformance.caller import Caller
 from lockstitch_conformance.target import Target
 
+FIRST_ANSWER_SECONDS_MAX = 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class World:
@@ -74,7 +76,7 @@ async def world_of(target: Target) -> AsyncIterator[World]:
             stranger=stranger,
             user_id=user_id,
             neighbour_id=neighbour_id,
-            info=await engine(GetServerInfoRequest()),
+            info=await engine.send(GetServerInfoRequest(), seconds_max=FIRST_ANSWER_SECONDS_MAX),
             token=tokens[2],
             channel=channel,
             run=run,
