@@ -69,6 +69,25 @@ LOST: dict[str, tuple[End, int]] = {
 NAMES = ["running", "pending", "waiting", "outside", "message", "settled", "granted"]
 
 
+@pytest.mark.parametrize("how", LOST)
+async def test_to_say_of_a_call_that_was_interrupted_with_its_run_that_it_was_is_no_other_outcome(
+    engine: Rpc, create: Create, lapse: Lapse, how: str
+) -> None:
+    session_id = await create(messages=[called("search")])
+    run = await started(engine, session_id)
+    await engine.UpdateToolCall(session_id=session_id, fence=fence_of(run), call_id="search", status=RUNNING)
+    await LOST[how][0](engine, session_id, run, lapse)
+    if "closed" in how:
+        await engine.RestoreSession(session_id=session_id)
+    version = (await engine.GetSession(session_id=session_id)).session.version
+    again = await engine.CompleteToolCall(session_id=session_id, call_id="search", status=INTERRUPTED)
+    assert (again.receipt.version, again.tool_call.status) == (version, INTERRUPTED)
+    other = engine.CompleteToolCall(session_id=session_id, call_id="search", status=INTERRUPTED, error="no power")
+    assert (await refusal(other)).reason == "TOOL_CALL_ENDED"
+    settled = await engine.CompleteToolCall(session_id=session_id, call_id="search", result_json="1")
+    assert (settled.receipt.version, settled.tool_call.status) == (version + 1, SUCCEEDED)
+
+
 async def _with_calls(engine: Rpc, user: Rpc, create: Create) -> tuple[str, Run]:
     """Make a session with a run, and calls in every state under it."""
     session_id = await create(messages=[called("message")])

@@ -31,7 +31,10 @@ begin
     perform lockstitch.keep_tool_calls_v1(v_calls, p_version);
     -- One by one, as the ledger is written.
     for i in 1 .. cardinality(v_calls) loop
-        update lockstitch.tool_calls c set version = p_version, status = 7, ended_version = p_version, end_time = p_now
+        update lockstitch.tool_calls c
+        set version = p_version, status = 7, ended_version = p_version, end_time = p_now,
+            -- Of the outcome that a caller gives who says INTERRUPTED and no more: to say so as well is no other outcome.
+            outcome_digest = substr(sha256('\x070000'), 1, 16)
         where c.session_key = p_session.session_key and c.tenant_id = p_session.tenant_id
             and c.requested_version = v_calls[i].requested_version and c.position = v_calls[i].position;
         v_changed := v_changed || array[v_calls[i].requested_version, v_calls[i].position];
