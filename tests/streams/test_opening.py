@@ -59,6 +59,7 @@ async def test_a_field_that_is_wrong_is_named(one_server: Stage, asked: dict[str
     assert (told.what, told.field) == ((grpc.StatusCode.INVALID_ARGUMENT, "INVALID_FIELD"), field)
 
 
+# Case A18, its streams
 async def test_a_foreign_session_and_one_that_never_was_are_told_alike_byte_for_byte(one_server: Stage) -> None:
     """A session id is a locator, not a credential."""
     session_id = await one_server.session(session_id=fresh("shared-name"))
@@ -88,6 +89,7 @@ async def test_a_stranger_s_refusal_leaves_the_owner_s_stream_alone(one_server: 
     await one_server.rpc().Append(session_id=session_id, messages=[said("hello")])
     await owner.reached(2)
     assert len(owner.streams) == 1
+    assert owner.texts == ["hello"]
 
 
 async def test_a_caller_without_a_token_is_refused(one_server: Stage) -> None:

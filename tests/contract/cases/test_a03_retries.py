@@ -1,6 +1,6 @@
 """Case A03: the retry of a request that had landed.
 
-Step 7, a subscriber, comes with Subscribe; the log stands for it here.
+The log stands for a subscriber here; step 7 is in test_a03_a14_a16_a17_subscribed.py.
 """
 
 import asyncio

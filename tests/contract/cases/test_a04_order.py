@@ -1,11 +1,8 @@
-"""Case A04: messages of one instant keep their order.
-
-Step 3's change of a stored row is made behind the API.
-"""
+"""Case A04: messages of one instant keep their order, whatever becomes of their rows."""
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from factories import ASSISTANT, TOOL, USER, texts_of
+from factories import ASSISTANT, TOOL, USER, said, texts_of
 from lockstitch.v1.message_pb2 import Message, Part, ToolCallPart
 from support.databases import Database
 from support.rpc import Create, Rpc
@@ -52,6 +49,15 @@ async def test_order_is_by_seq_whatever_ids_times_and_the_heap_say(
     )
     await shared_database.as_superuser("vacuum lockstitch.messages")
     assert texts_of((await engine.ListMessages(session_id=session_id)).messages) == texts
+    changed = said("m2", role=ASSISTANT, metadata_json='{"seen":true}')
+    await engine.UpdateMessage(session_id=session_id, message_id=IDS[1], message=changed)
+    await shared_database.as_superuser("vacuum")
+    listed = (await engine.ListMessages(session_id=session_id)).messages
+    assert [(message.seq, message.message_id) for message in listed] == list(enumerate(IDS, start=1))
+    assert listed[1].metadata_json == '{"seen":true}'
+    assert texts_of(listed) == texts
+    backwards = (await engine.ListMessages(session_id=session_id, descending=True)).messages
+    assert texts_of(backwards) == texts[::-1]
     session = await engine.GetSession(session_id=session_id, recent_messages=10)
     assert texts_of(session.messages) == texts
     assert texts_of((await engine.GetContext(session_id=session_id)).messages) == texts

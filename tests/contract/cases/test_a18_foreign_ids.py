@@ -1,4 +1,7 @@
-"""Case A18: naming another owner's session tells nothing, reads nothing and changes nothing."""
+"""Case A18: naming another owner's session tells nothing, reads nothing and changes nothing.
+
+Foreign streams are refused in tests/streams/test_opening.py.
+"""
 
 from typing import Any
 
