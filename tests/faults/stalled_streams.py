@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any
 
-from grpc import aio
+from grpc import StatusCode, aio
 
 from factories import fresh, said
 from faults.fault import Play, fault
@@ -13,6 +13,7 @@ from lockstitch.v1.session_service_pb2 import AppendRequest, CreateIfMissing
 from support.callers import Caller
 from support.resources import resident_mib
 from support.streams import subscribe
+from support.waiting import POLL_SECONDS
 
 STREAMS = 1000
 COMMITS = 200
@@ -28,7 +29,8 @@ _CHANNEL_OPTIONS = (
     # Else gRPC takes megabytes of each stream for us, though we take nothing.
     ("grpc.http2.bdp_probe", 0),
 )
-_OPENED_SECONDS_MAX = 60.0
+_OPENED_SECONDS_MAX = 120.0
+_COMES_AGAIN = {StatusCode.UNAVAILABLE, StatusCode.RESOURCE_EXHAUSTED}
 
 
 @fault("1,000 streams that nobody reads", hold=(1.0, 50.0))
@@ -44,17 +46,31 @@ async def streams_that_nobody_reads(play: Play) -> AsyncIterator[None]:
             for _ in range(_CONNECTIONS)
         ]
         before = resident_mib(server.pid)
-        calls: list[Any] = [
-            subscribe(channels[number % _CONNECTIONS], token, session_id=session_id) for number in range(STREAMS)
-        ]
-        for call in calls:
-            undo.callback(call.cancel)
         async with asyncio.timeout(_OPENED_SECONDS_MAX):
-            opened = await asyncio.gather(*(call.read() for call in calls))
-        assert all(frame.HasField("opened") for frame in opened)
+            await asyncio.gather(
+                *(
+                    _opened(channels[number % _CONNECTIONS], token, session_id=session_id, undo=undo)
+                    for number in range(STREAMS)
+                )
+            )
         yield
         grown = resident_mib(server.pid) - before
         assert grown < GROWTH_MIB_MAX, f"{STREAMS} streams that nobody reads cost {grown:.0f} MiB"
+
+
+async def _opened(channel: Any, token: str, *, session_id: str, undo: AsyncExitStack) -> None:
+    """Open a stream, and leave it; a server that a thousand come to turns some away for now."""
+    while True:
+        call = subscribe(channel, token, session_id=session_id)
+        try:
+            assert (await call.read()).HasField("opened")
+        except aio.AioRpcError as error:
+            if error.code() not in _COMES_AGAIN:
+                raise
+            await asyncio.sleep(POLL_SECONDS)
+        else:
+            undo.callback(call.cancel)
+            return
 
 
 async def _long_session(caller: Caller) -> str:
@@ -66,5 +82,18 @@ async def _long_session(caller: Caller) -> str:
             messages=[said("x" * COMMIT_BYTES)],
             create_if_missing=CreateIfMissing(user_id="u1"),
         )
-        await caller.sessions.Append(request)
+        await _appended(caller, request)
     return session_id
+
+
+async def _appended(caller: Caller, request: AppendRequest) -> None:
+    """Append, as often as it takes beside the traffic."""
+    while True:
+        try:
+            await caller.sessions.Append(request)
+        except aio.AioRpcError as error:
+            if error.code() not in _COMES_AGAIN:
+                raise
+            await asyncio.sleep(POLL_SECONDS)
+        else:
+            return
