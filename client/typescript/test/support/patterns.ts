@@ -42,6 +42,9 @@ export function at(value: Json, path: string): Json {
 }
 
 function ofObject(pattern: JsonObject, value: Json | undefined, path: string): string | undefined {
+  if ("$exactly" in pattern) {
+    return Object.is(pattern["$exactly"], value) ? undefined : `${path}: expected ${JSON.stringify(pattern)}, got ${shortened(value)}`;
+  }
   if ("$any" in pattern) {
     return isDefault(value) ? `${path}: expected anything but ${shortened(value)}` : undefined;
   }
