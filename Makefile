@@ -31,7 +31,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint test test-clients conformance audit fuzz faults generate generate-check breaking bench demo serve build ci
+.PHONY: help setup fmt lint test test-clients conformance audit fuzz faults soak generate generate-check breaking bench demo serve build ci
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,6 +90,9 @@ conformance: $(READY) ## the wire contract's suite, on a server that is started 
 
 faults: $(READY) ## break servers, database, network, disk and clock under traffic for 20 minutes (LOCKSTITCH_FAULTS_SECONDS), and check
 	GRPC_ENABLE_FORK_SUPPORT=false PYTHONPATH=tests $(BIN)/python -m faults.run
+
+soak: $(READY) ## an hour of steady traffic (LOCKSTITCH_SOAK_SECONDS): what grows, though it should not
+	GRPC_ENABLE_FORK_SUPPORT=false PYTHONPATH=tests $(BIN)/python -m faults.soak
 
 generate: $(READY) $(GENERATOR) ## make the stubs of all languages from protos/ again
 	protos/generate client/python
