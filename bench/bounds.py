@@ -84,7 +84,7 @@ async def _against_pgbench(stage: Stage, append: Calls, *, rounds: int, seconds:
                 ours = await append.run(in_flight=IN_FLIGHT, seconds=seconds)
                 if turn >= 0:
                     turns.append((ours.rate, bound))
-    except NotMeasured as error:
+    except (NotMeasured, RuntimeError) as error:
         return [Missing("append_vs_pgbench", str(error))]
     return [
         Target("append_vs_pgbench", median(ours / bound for ours, bound in turns)),

@@ -79,10 +79,10 @@ class Pgbench:
         ]
         environment = os.environ | {"PGOPTIONS": _OPTIONS}
         done = await asyncio.to_thread(subprocess.run, command, env=environment, capture_output=True, text=True)
-        found = re.search(r"tps = ([0-9.]+) \(without initial", done.stdout)
+        found = re.search(r"tps = ([0-9.]+) ", done.stdout)
         failed = re.search(r"number of failed transactions: (\d+)", done.stdout)
         if done.returncode or not found or (failed and failed[1] != "0"):
-            raise RuntimeError(f"pgbench failed: {done.stderr.strip().splitlines()[-1:]}")
+            raise RuntimeError(f"pgbench failed: {(done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]}")
         return float(found[1])
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ import uvloop
 
 from parts import PARTS, Part
 from results import Missing, NotMeasured, Results, commit, machine
-from stage import Stage, made_stage
+from stage import Stage, end_when_told, made_stage
 
 SECONDS_MAX = 1800.0
 """On a quiet machine it takes less than ten minutes; others may be at work."""
@@ -20,8 +19,7 @@ SECONDS_MAX = 1800.0
 
 async def measure(parts: Sequence[Part], *, quick: bool) -> Results:
     """Run parts on one stage, each whatever became of those before it."""
-    # Told to end, it ends what it started.
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, _this_task().cancel)
+    end_when_told()
     ends = time.monotonic() + SECONDS_MAX
     async with made_stage() as stage:
         results = Results(machine(await stage.database.version()), commit())
@@ -54,13 +52,6 @@ def _first_sentence(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return str(error).partition("\n")[0]
-
-
-def _this_task() -> "asyncio.Task[object]":
-    task = asyncio.current_task()
-    if task is None:
-        raise AssertionError  # a coroutine runs in one
-    return task
 
 
 def main() -> int:

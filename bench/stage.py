@@ -1,5 +1,7 @@
 """What is measured: a real server on its own Postgres, the echo beside it, and one client a server."""
 
+import asyncio
+import signal
 import subprocess
 import sys
 import tempfile
@@ -77,6 +79,14 @@ class Stage:
 
         await load.run(create, calls=count, in_flight=CREATES_IN_FLIGHT)
         return made
+
+
+def end_when_told() -> None:
+    """Have the running task end what it started where its process is told to end."""
+    task = asyncio.current_task()
+    if task is None:
+        raise AssertionError  # a coroutine runs in one
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
 
 
 @asynccontextmanager
