@@ -125,6 +125,7 @@ $(PLOTS): Makefile
 
 bench: $(READY) $(if $(filter 1,$(PLOT)),$(PLOTS)) ## measure what we publish, in under ten minutes; PLOT=1 draws it, too
 	@$(MAKE) --no-print-directory $(LOAD) || echo "No native load generator: that needs Go. What needs it is named as not measured."
+	@$(MAKE) --no-print-directory -C client/go bench || echo "No Go client: that needs Go. What needs it is named as not measured."
 	@$(MAKE) --no-print-directory $(PEERS) || echo "No peers: that needs a package index. What needs them is named as not measured."
 	@GRPC_ENABLE_FORK_SUPPORT=false $(BIN)/python bench/run.py; code=$$?; \
 	[ "$(PLOT)" != 1 ] || .venv-plots/bin/python bench/plots.py; exit $$code
