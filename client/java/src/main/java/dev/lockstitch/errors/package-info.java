@@ -1,0 +1,2 @@
+/** What a call can fail with. */
+package dev.lockstitch.errors;
