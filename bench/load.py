@@ -1,6 +1,7 @@
 """A closed loop: so many calls in flight, each followed by the next, until all are made."""
 
 import asyncio
+import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -8,6 +9,8 @@ from statistics import median
 
 Call = Callable[[int], Awaitable[object]]
 """Makes the call with this number."""
+
+_BACK_OFF_SECONDS, _BACK_OFF_SECONDS_MAX = 0.002, 0.128
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +49,9 @@ async def run(call: Call, *, calls: int, in_flight: int, first: int = 0) -> Load
         for _ in range(in_flight):
             group.create_task(caller())
     return Load(calls=calls, seconds=time.perf_counter() - began, latencies=tuple(latencies))
+
+
+async def back_off(refusals: int) -> None:
+    """Wait a drawn time, the longer the more often one was refused: else all who were come again together."""
+    longest = min(_BACK_OFF_SECONDS * 2 ** min(refusals, 10), _BACK_OFF_SECONDS_MAX)
+    await asyncio.sleep(random.uniform(0, longest))

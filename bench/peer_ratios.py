@@ -2,20 +2,22 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import median
 from typing import Any
 
-from contention import Contended
+from contention import MESSAGES, Contended
 from peer import LOCKSTITCH, PEERS
 from results import Measured, Missing, Table, Target
 
+TITLE = "Beside what people use today"
 _NOTHING = "-"
-_TITLES = {
-    "google_adk": "google-adk, DatabaseSessionService",
-    "openai_agents": "openai-agents, SQLAlchemySession",
-    "langgraph": "langgraph, AsyncPostgresSaver",
-    LOCKSTITCH: "lockstitch, Python client over gRPC",
+_CLASSES = {
+    "google_adk": ("google-adk", "DatabaseSessionService"),
+    "openai_agents": ("openai-agents", "SQLAlchemySession"),
+    "langgraph": ("langgraph", "AsyncPostgresSaver"),
 }
+_PINNED = Path(__file__).with_name("peers") / "requirements.txt"
 
 
 @dataclass(slots=True)
@@ -91,12 +93,12 @@ def table(taken: Mapping[str, Taken], contended: Contended) -> Table:
         "32 writers on one session, 640 messages",
     )
     rows = [_row(name, taken[name], contended) for name in (*PEERS, LOCKSTITCH) if taken[name].appends]
-    return Table("Beside what people use today", header, tuple(rows))
+    return Table(TITLE, header, tuple(rows))
 
 
 def _row(name: str, one: Taken, contended: Contended) -> tuple[str, ...]:
     return (
-        _TITLES[name],
+        _title(name),
         f"{1000 / median(one.singles):,.0f} / {median(one.appends):,.0f}",
         f"{median(one.singles):.1f} ms",
         f"{median(one.loads):,.0f}" if one.loads else _NOTHING,
@@ -107,25 +109,34 @@ def _row(name: str, one: Taken, contended: Contended) -> tuple[str, ...]:
     )
 
 
+def _title(name: str) -> str:
+    if name == LOCKSTITCH:
+        return "lockstitch, over gRPC"
+    package, of = _CLASSES[name]
+    pin = next(line for line in _PINNED.read_text().splitlines() if line.startswith(f"{package}=="))
+    return f"{package} {pin.partition('==')[2].rpartition('.')[0]}, {of}"
+
+
 def _own_fate(contended: Contended) -> str:
     plain, guarded = contended.plain, contended.guarded
-    return (
-        f"{plain.stored_once} stored once in {plain.seconds:.1f} s;"
-        f" {plain.changed_reads} of {plain.reads} reads saw an order that later changed;"
-        f" with expected_version {guarded.stored_once} stored once in {guarded.seconds:.1f} s,"
-        f" {guarded.refused:,} refused"
-    )
+    lost = MESSAGES - plain.stored_once
+    told = f"{plain.stored_once} stored in {plain.seconds:.0f} s, {_faults(lost, 0, plain.changed_reads, plain.reads)}"
+    return f"{told}; {guarded.stored_once} with a version each in {guarded.seconds:.0f} s, {guarded.refused:,} retries"
 
 
 def _fate(contended: Mapping[str, Any]) -> str:
     if not contended:
         return _NOTHING
-    return (
-        f"{contended['acknowledged']} acknowledged in {contended['seconds']:.1f} s, {contended['lost']} of them lost,"
-        f" {contended['doubled']} doubled;"
-        f" {contended['changed_reads']} of {contended['reads'] - 1} reads saw an order that later changed;"
-        f" {contended['refused']:,} refused"
-    )
+    faults = _faults(*(contended[name] for name in ("lost", "doubled", "changed_reads", "reads")))
+    told = f"{contended['acknowledged']} acknowledged in {contended['seconds']:.0f} s, {faults}"
+    return f"{told}; {contended['refused']:,} retries" if contended["refused"] else told
+
+
+def _faults(lost: int, doubled: int, changed_reads: int, reads: int) -> str:
+    faults = [f"{count} {what}" for count, what in ((lost, "lost"), (doubled, "doubled")) if count]
+    if changed_reads:
+        faults.append(f"{changed_reads} of {reads} reads saw an order that changed later")
+    return " and ".join(faults) or "none lost or doubled, no order changed"
 
 
 def _ratio(ones: Sequence[float], others: Sequence[float]) -> float:

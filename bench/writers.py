@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+from itertools import count
 
 import uvloop
 
@@ -23,11 +24,12 @@ async def write(session_id: str, numbers: range, *, writers: int, guarded: bool)
             nonlocal refused
             session = client.session(session_id)
             await session.get()
-            while True:
+            for refusals in count(1):
                 try:
                     await session.append(messages=[user(str(number))], expected_version=session.version)
                 except VersionConflict:
                     refused += 1
+                    await load.back_off(refusals)
                     await session.get()
                 else:
                     return

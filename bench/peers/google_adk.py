@@ -1,11 +1,15 @@
 """google-adk's DatabaseSessionService."""
 
+from itertools import count
+
 from google.adk.errors._stale_session_error import StaleSessionError
 from google.adk.events.event import Event
 from google.adk.sessions.base_session_service import GetSessionConfig
 from google.adk.sessions.database_session_service import DatabaseSessionService
 from google.adk.sessions.session import Session
 from google.genai.types import Content, Part
+
+import load
 
 _NAMES = {"app_name": "bench", "user_id": "bench"}
 
@@ -29,12 +33,13 @@ class GoogleAdk:
 
     async def append_among_others(self, session_id: str, text: str) -> None:
         """Read, add, and read again where somebody was quicker."""
-        while True:
+        for refusals in count(1):
             session = await self._session(session_id)
             try:
                 await self._service.append_event(session, _event(text))
             except StaleSessionError:
                 self.refused += 1
+                await load.back_off(refusals)
             else:
                 return
 

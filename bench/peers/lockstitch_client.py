@@ -1,7 +1,9 @@
 """Lockstitch, by its Python client over gRPC: the same work, done by the same loop."""
 
 import os
+from itertools import count
 
+import load
 from lockstitch import Client, SessionHandle, VersionConflict, user
 
 _BATCH = 100
@@ -27,12 +29,13 @@ class LockstitchClient:
     async def append_among_others(self, session_id: str, text: str) -> None:
         """Read, add, and read again where somebody was quicker."""
         session = self._client.session(session_id)
-        while True:
+        for refusals in count(1):
             await session.get()
             try:
                 await session.append(messages=[user(text)], expected_version=session.version)
             except VersionConflict:
                 self.refused += 1
+                await load.back_off(refusals)
             else:
                 return
 

@@ -68,3 +68,18 @@ def test_a_missed_target_is_not_met_and_neither_is_one_that_was_not_measured() -
     assert not made.is_met(at_most)
     made.add(results.Target(at_most, bound))
     assert made.is_met(at_most)
+
+
+def test_the_readme_takes_the_table_of_the_last_run_and_keeps_the_rest() -> None:
+    readme, ratios = importlib.import_module("readme"), importlib.import_module("peer_ratios")
+    page = readme.README.read_text()
+    table = {"title": ratios.TITLE, "header": ["", "appends a second"], "rows": [["a store", "12 / 34"]]}
+
+    filled = readme.filled(page, {"tables": [table], "commit": "abc", "machine": "2 cores"})
+
+    assert "| a store | 12 / 34 |" in filled
+    assert "at abc" in filled
+    assert readme.filled(filled, {"tables": [table], "commit": "abc", "machine": "2 cores"}) == filled
+    before, after = page.split(readme.BEGIN)[0], page.split(readme.END)[1]
+    assert filled.startswith(before)
+    assert filled.endswith(after)
