@@ -49,7 +49,7 @@ PARTS = (
     Part(
         "bounds",
         ("append_vs_echo", "append_vs_pgbench", "hot_session_vs_spread"),
-        lambda stage, quick: append_beside_its_bounds(stage, rounds=2 if quick else 7, seconds=0.2 if quick else 1.5),
+        lambda stage, quick: append_beside_its_bounds(stage, rounds=2 if quick else 5, seconds=0.2 if quick else 1.5),
     ),
     Part(
         "Python client",

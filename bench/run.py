@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import grpc.aio
 import uvloop
 
 from parts import PARTS, Part
@@ -40,7 +41,7 @@ async def _run(part: Part, stage: Stage, results: Results, *, quick: bool, secon
     except TimeoutError:
         results.failed[part.name] = why = f"it was not done within {seconds_max:.0f} s"
     except Exception as error:  # noqa: BLE001 - whatever it is, the other parts are measured
-        results.failed[part.name] = why = f"{type(error).__name__}: {_first_sentence(error)}"
+        results.failed[part.name] = why = _said(error)
     left = [name for name in part.targets if name not in results.targets and name not in results.missing]
     results.add(*(Missing(name, why) for name in left))
     if why and not left:
@@ -48,10 +49,13 @@ async def _run(part: Part, stage: Stage, results: Results, *, quick: bool, secon
     print(f"  ({part.name}: {time.monotonic() - began:.0f} s)", flush=True)
 
 
-def _first_sentence(error: BaseException) -> str:
+def _said(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return str(error).partition("\n")[0]
+    if isinstance(error, grpc.aio.AioRpcError):
+        return f"{error.code().name}: {error.details()}"
+    first_line, _, _ = str(error).partition("\n")
+    return f"{type(error).__name__}: {first_line}"
 
 
 def main() -> int:
