@@ -10,6 +10,7 @@ import pytest
 
 from factories import texts_of
 from lockstitch_server.server_process import ServerProcess
+from support.databases import Database
 from support.guarantees import check_guarantees
 from support.journal import Journal
 from support.rpc import Rpc
@@ -17,9 +18,20 @@ from support.stage import Stage
 from support.streams import Reader
 from support.waiting import POLL_SECONDS
 
-WRITERS, EACH = 16, 50
+WRITERS, EACH, EACH_LATE = 16, 50, 10
 SUBSCRIBERS, RESUME_AFTER = 4, 20
 COMPLETE_SECONDS_MAX = 2
+LATE_COMMITS = (
+    """
+    create function lockstitch.commit_late() returns trigger language plpgsql
+        as $$ begin perform pg_sleep(random() * 0.05); return null; end $$
+    """,
+    """
+    create constraint trigger commits_late after insert on lockstitch.commits
+        deferrable initially deferred for each row execute function lockstitch.commit_late()
+    """,
+)
+"""Between the insert and its commit up to 50 ms pass."""
 
 
 @pytest.fixture
@@ -31,18 +43,30 @@ async def undo() -> AsyncIterator[AsyncExitStack]:
 async def test_no_subscriber_misses_or_repeats_one_of_800_appends_from_16_writers_on_two_servers(
     shared_servers: tuple[ServerProcess, ServerProcess], undo: AsyncExitStack
 ) -> None:
-    stage = Stage(shared_servers, undo)
+    await _all_is_read(Stage(shared_servers, undo), EACH)
+
+
+async def test_nor_where_every_commit_comes_late(
+    server_pair: tuple[ServerProcess, ServerProcess], database: Database, undo: AsyncExitStack
+) -> None:
+    for statement in LATE_COMMITS:
+        await database.as_superuser(statement)
+    await _all_is_read(Stage(server_pair, undo), EACH_LATE)
+
+
+async def _all_is_read(stage: Stage, each: int) -> None:
+    """Write to one session from 16 clients while others read it, drop their streams and resume them."""
     session_id, journal = await stage.session(), Journal()
     writing = asyncio.gather(
         *(
-            stage.writer(session_id, journal, [stage.servers[number % 2].target]).write(EACH)
+            stage.writer(session_id, journal, [stage.servers[number % 2].target]).write(each)
             for number in range(WRITERS)
         )
     )
     readers: list[Reader] = []
     resuming: list[asyncio.Task[None]] = []
     for place in range(SUBSCRIBERS):
-        while journal.last_version < random.randint(1, 100) * (place + 1):
+        while journal.last_version < random.randint(1, 2 * each) * (place + 1):
             await asyncio.sleep(POLL_SECONDS)
         readers.append(await stage.follow(session_id))
         resuming.append(asyncio.create_task(_drop_and_resume(readers[-1])))
@@ -55,7 +79,7 @@ async def test_no_subscriber_misses_or_repeats_one_of_800_appends_from_16_writer
         await reader.reached(journal.last_version)
     assert time.monotonic() - written <= COMPLETE_SECONDS_MAX
 
-    assert journal.last_version == 1 + WRITERS * EACH
+    assert journal.last_version == 1 + WRITERS * each
     check_guarantees(journal, readers)
     listed = await _all_texts(stage.rpc(), session_id)
     for reader in readers:
