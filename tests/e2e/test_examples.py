@@ -1,3 +1,4 @@
+import asyncio
 import gzip
 import json
 import os
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lockstitch import Client
 from lockstitch_server.server_process import ServerProcess
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -110,3 +112,32 @@ def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
     done = run("replay_chats.py", str(tmp_path / "none.jsonl"))
     assert done.returncode == 2
     assert "there is no file" in done.stderr
+
+
+# The engines of the other languages take part in `make test-clients`.
+def test_engines_take_turns_and_check_what_the_others_left() -> None:
+    done = run("five_engines/conversation.py", "python")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [line.partition(";")[0] for line in done.stdout.splitlines()] == [
+        "turn 1: python: all is as the others left it",
+        "turn 2: python: all is as the others left it",
+        "One conversation, 1 languages: python.",
+    ]
+
+
+def test_an_engine_that_does_not_find_what_the_others_left_says_so(lockstitch_server: ServerProcess) -> None:
+    where = {"LOCKSTITCH_TARGET": lockstitch_server.target, "LOCKSTITCH_TOKEN": lockstitch_server.token()}
+    session_id = asyncio.run(_session(where))
+    for turn, exit_code, told in (
+        (2, 1, "NotAsItMustBe: messages: 0 is not 2\n"),
+        (1, 0, ""),
+        (3, 1, "messages: 2 is not 5"),
+    ):
+        done = run("five_engines/engine.py", "--session-id", session_id, "--turn", str(turn), environment=where)
+        assert done.returncode == exit_code, done.stdout + done.stderr
+        assert told in done.stderr
+
+
+async def _session(where: Mapping[str, str]) -> str:
+    async with Client(where["LOCKSTITCH_TARGET"], token=where["LOCKSTITCH_TOKEN"]) as client:
+        return (await client.create(user_id="u1")).session_id
