@@ -232,6 +232,9 @@ impl Session {
 
     /// The same with every frame that the server sends, for those who show whether they are live, or text that is being
     /// generated; with a choice of roles and heartbeats, 15 seconds where the request has none.
+    ///
+    /// `opened` comes with each stream that is opened, and drafts that go on come from their beginning then: their `offset`
+    /// says what was given before.
     #[must_use]
     pub fn frames(&self, request: v1::SubscribeRequest) -> Items<Frame> {
         let source = (self.clone(), self.subscription(request));
