@@ -38,7 +38,9 @@ final class Conversation {
     List<Message> messages = new ArrayList<>();
     if (turn > 1) {
       messages.add(
-          tool("call-" + (turn - 1), "{\"of\":" + (turn - 1) + ",\"least\":" + Long.MIN_VALUE + "}"));
+          tool(
+              "call-" + (turn - 1),
+              "{\"of\":" + (turn - 1) + ",\"least\":" + Long.MIN_VALUE + "}"));
     }
     messages.add(user("Turn " + turn + ": what now?"));
     messages.add(

@@ -32,9 +32,11 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Java's engine of the five: takes one turn of the conversation, and checks all that the others left.
+ * Java's engine of the five: takes one turn of the conversation, and checks all that the others
+ * left.
  *
- * <pre>LOCKSTITCH_TARGET=… LOCKSTITCH_TOKEN=… client/java/.build/engine --session-id S --turn N</pre>
+ * <pre>LOCKSTITCH_TARGET=… LOCKSTITCH_TOKEN=… client/java/.build/engine --session-id S --turn N
+ * </pre>
  *
  * <p>client/README.md says what an engine does, in every language the same.
  */
@@ -79,7 +81,10 @@ public final class Engine {
                   .build();
           receipts.add(run.append(request));
           receipts.add(run.append(request));
-          same("replayed", receipts.stream().map(CommitReceipt::getReplayed).toList(), List.of(false, true));
+          same(
+              "replayed",
+              receipts.stream().map(CommitReceipt::getReplayed).toList(),
+              List.of(false, true));
           same("the replay's receipt", places(receipts.get(1)), places(receipts.get(0)));
           refuseTooLate(run, version, receipts.get(0).getVersion());
           checkMessages(follow(session, receipts.get(0).getVersion()), turn);

@@ -5,7 +5,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What the class of an error is called, made from its reason or code by rule, and so told apart from the client's own table. */
+/**
+ * What the class of an error is called, made from its reason or code by rule, and so told apart
+ * from the client's own table.
+ */
 final class ErrorNames {
 
   private static final Map<String, String> IRREGULAR =

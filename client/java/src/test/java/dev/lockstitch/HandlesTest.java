@@ -39,7 +39,10 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Handles of sessions against a real server: what the vectors, which call the wire's methods, do not see. */
+/**
+ * Handles of sessions against a real server: what the vectors, which call the wire's methods, do
+ * not see.
+ */
 class HandlesTest {
 
   private static Testbed testbed;
@@ -93,7 +96,8 @@ class HandlesTest {
   @Test
   void theMemorysVersionGuardsWhatWasComputedFromIt() {
     SessionHandle session = created();
-    session.updateMemory(Memory.mergePatch("{\"goal\":\"Ship it\",\"retries\":7203685477580123457}"));
+    session.updateMemory(
+        Memory.mergePatch("{\"goal\":\"Ship it\",\"retries\":7203685477580123457}"));
     WorkingMemory rest = WorkingMemory.newBuilder().setGoal("Rest").build();
     UpdateMemoryRequest request =
         UpdateMemoryRequest.newBuilder()
@@ -114,7 +118,8 @@ class HandlesTest {
   @Test
   void fieldsOfMemoryAreSetByName() {
     SessionHandle session = created();
-    WorkingMemory next = WorkingMemory.newBuilder().setNextAction("sleep").setGoal("unseen").build();
+    WorkingMemory next =
+        WorkingMemory.newBuilder().setNextAction("sleep").setGoal("unseen").build();
     UpdateMemoryRequest.Builder request =
         UpdateMemoryRequest.newBuilder().setChange(Memory.setFields(next, "next_action"));
     session.updateMemory(request.setExpectedMemoryVersion(0).build());
@@ -155,8 +160,7 @@ class HandlesTest {
     session.update(change.build());
     SessionHandle fork = session.fork(ForkSessionRequest.getDefaultInstance());
     assertEquals("Trip to Oslo", session.info().orElseThrow().getTitle());
-    assertEquals(
-        session.sessionId(), fork.info().orElseThrow().getForkedFrom().getSessionId());
+    assertEquals(session.sessionId(), fork.info().orElseThrow().getForkedFrom().getSessionId());
     assertEquals(1, fork.version());
   }
 

@@ -11,7 +11,8 @@ import java.util.Set;
 /** The values and patterns of the test vectors, as client/testdata/README.md has them. */
 final class Patterns {
 
-  private static final Set<String> DEFAULTS = Set.of("null", "0", "\"0\"", "\"\"", "false", "[]", "{}");
+  private static final Set<String> DEFAULTS =
+      Set.of("null", "0", "\"0\"", "\"\"", "false", "[]", "{}");
 
   private Patterns() {}
 
@@ -68,7 +69,9 @@ final class Patterns {
 
   private static String ofObject(JsonObject pattern, JsonObject value, String at) {
     return pattern.entrySet().stream()
-        .map(entry -> mismatch(entry.getValue(), value.get(entry.getKey()), at + "." + entry.getKey()))
+        .map(
+            entry ->
+                mismatch(entry.getValue(), value.get(entry.getKey()), at + "." + entry.getKey()))
         .filter(found -> !found.isEmpty())
         .findFirst()
         .orElse("");

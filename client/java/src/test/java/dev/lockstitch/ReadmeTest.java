@@ -43,7 +43,10 @@ class ReadmeTest {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     ProcessBuilder command =
         new ProcessBuilder(
-            java, "-cp", System.getProperty("java.class.path"), program.toString());
+            java,
+            "-cp",
+            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+            program.toString());
     command.environment().put("LOCKSTITCH_TARGET", testbed.target("target"));
     command.environment().put("LOCKSTITCH_TOKEN", testbed.token("java-" + UUID.randomUUID()));
     Process running = command.redirectError(ProcessBuilder.Redirect.INHERIT).start();

@@ -29,7 +29,9 @@ final class Rpcs {
             RunServiceGrpc.getServiceDescriptor(),
             CheckpointServiceGrpc.getServiceDescriptor(),
             AdminServiceGrpc.getServiceDescriptor())) {
-      service.getMethods().forEach(method -> METHODS.put(method.getBareMethodName(), untyped(method)));
+      service
+          .getMethods()
+          .forEach(method -> METHODS.put(method.getBareMethodName(), untyped(method)));
     }
   }
 

@@ -129,8 +129,7 @@ class RunsTest {
                 run -> {
                   mine.set(run);
                   try (RunHandle other = client.session(session.sessionId()).startRun(takeOver)) {
-                    assertThrows(
-                        RunFencedException.class, () -> run.append(assistant("too late")));
+                    assertThrows(RunFencedException.class, () -> run.append(assistant("too late")));
                     assertTrue(run.isLost());
                     assertThrows(RunFencedException.class, run::context);
                     other.finish();

@@ -105,7 +105,8 @@ final class VectorRun implements AutoCloseable {
     if (step.has("save")) {
       step.getAsJsonObject("save")
           .entrySet()
-          .forEach(one -> saved.put(one.getKey(), Patterns.at(answer, one.getValue().getAsString())));
+          .forEach(
+              one -> saved.put(one.getKey(), Patterns.at(answer, one.getValue().getAsString())));
     }
   }
 
@@ -171,7 +172,9 @@ final class VectorRun implements AutoCloseable {
         if (kind.equals(text(step, "kind", ""))) {
           return frame.getAsJsonObject(kind);
         }
-        assertTrue(!step.has("kind") || !kind.equals("commit"), () -> "A commit that nobody asked for: " + frame);
+        assertTrue(
+            !step.has("kind") || !kind.equals("commit"),
+            () -> "A commit that nobody asked for: " + frame);
       }
     } finally {
       alarm.cancel(false);
@@ -237,7 +240,8 @@ final class VectorRun implements AutoCloseable {
     }
     assertEquals(text(expected, "reason"), error.reason(), error::toString);
     assertEquals(text(expected, "code"), error.code().name());
-    assertEquals(ErrorNames.of(text(expected, "code"), error.reason()), error.getClass().getSimpleName());
+    assertEquals(
+        ErrorNames.of(text(expected, "code"), error.reason()), error.getClass().getSimpleName());
     if (expected.has("metadata")) {
       JsonObject metadata = new JsonObject();
       error.metadata().forEach(metadata::addProperty);

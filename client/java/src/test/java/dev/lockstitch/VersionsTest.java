@@ -28,8 +28,11 @@ class VersionsTest {
 
   @Test
   void isTooNewAndTheErrorSaysWhichWouldDo() {
-    var error = assertThrows(ServerTooNewException.class, () -> Versions.refuseOthers("1.0.0-rc.1"));
-    assertEquals(Map.of("server_version", "1.0.0-rc.1", "from", "0.1.0", "before", "1.0.0"), error.metadata());
+    var error =
+        assertThrows(ServerTooNewException.class, () -> Versions.refuseOthers("1.0.0-rc.1"));
+    assertEquals(
+        Map.of("server_version", "1.0.0-rc.1", "from", "0.1.0", "before", "1.0.0"),
+        error.metadata());
     assertEquals(Code.UNIMPLEMENTED, error.code());
     assertEquals("", error.reason());
     assertEquals("1.0.0-rc.1", error.serverVersion());

@@ -35,16 +35,19 @@ class WireTest {
             append.clone().addMessages(assistant("", call("c", HALF, "{}"))).build()),
         Arguments.of(
             "create_if_missing.user_id",
-            append.clone().setCreateIfMissing(CreateIfMissing.newBuilder().setUserId(HALF)).build()),
+            append
+                .clone()
+                .setCreateIfMissing(CreateIfMissing.newBuilder().setUserId(HALF))
+                .build()),
         Arguments.of(
             "labels.value", CreateSessionRequest.newBuilder().putLabels("k", HALF).build()));
   }
 
   @ParameterizedTest
   @MethodSource("halves")
-  void halfOfASurrogatePairIsFoundSinceTheCodecWouldReplaceItWithoutAWord(String field, Message request) {
-    var error =
-        assertThrows(InvalidFieldException.class, () -> Wire.refuseLoneSurrogates(request));
+  void halfOfASurrogatePairIsFoundSinceTheCodecWouldReplaceItWithoutAWord(
+      String field, Message request) {
+    var error = assertThrows(InvalidFieldException.class, () -> Wire.refuseLoneSurrogates(request));
     assertEquals(field, error.fieldViolations().get(0).field());
   }
 
