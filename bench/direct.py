@@ -1,8 +1,10 @@
 """Calls by the generated stubs alone, for measures of single methods: nothing of the client costs on either side."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import grpc.aio
 from google.protobuf.duration_pb2 import Duration
@@ -14,8 +16,10 @@ from lockstitch.v1.session_service_pb2 import AppendRequest, CreateSessionReques
 from lockstitch.v1.session_service_pb2_grpc import SessionServiceStub
 from stage import Stage, message
 
+Answer = TypeVar("Answer")
 Metadata = tuple[tuple[str, str], ...]
 
+_ATTEMPTS = 20
 LEASE = Duration(seconds=3600)
 TIMEOUT = 30.0
 """Callers have deadlines; a server gives one to those that have none."""
@@ -32,7 +36,8 @@ class Direct:
     async def create(self, name: str) -> str:
         """Make an empty session under a name of its own."""
         request = CreateSessionRequest(request_id=name, session_id=name, user_id="bench")
-        return (await self.sessions.CreateSession(request, metadata=self.metadata, timeout=TIMEOUT)).session.session_id
+        made = await again(lambda: self.sessions.CreateSession(request, metadata=self.metadata, timeout=TIMEOUT))
+        return made.session.session_id
 
     async def start_run(self, session_id: str) -> Fence:
         """Start a run, and give its fence."""
@@ -43,7 +48,20 @@ class Direct:
     async def append(self, session_id: str, request_id: str, fence: Fence | None = None) -> object:
         """Append the message that every append stores."""
         request = AppendRequest(request_id=request_id, session_id=session_id, messages=[message()], fence=fence)
-        return await self.sessions.Append(request, metadata=self.metadata, timeout=TIMEOUT)
+        return await again(lambda: self.sessions.Append(request, metadata=self.metadata, timeout=TIMEOUT))
+
+
+async def again(call: Callable[[], Awaitable[Answer]]) -> Answer:
+    """Make a call, again when the server says so: a machine that others use, too, is busy now and then."""
+    for _ in range(_ATTEMPTS):
+        try:
+            return await call()
+        except grpc.aio.AioRpcError as error:
+            pushback = dict(error.trailing_metadata() or ()).get("grpc-retry-pushback-ms")
+            if pushback is None:
+                raise
+            await asyncio.sleep(int(pushback) / 1000)
+    return await call()
 
 
 @asynccontextmanager

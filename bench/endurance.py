@@ -4,7 +4,7 @@ import asyncio
 
 import load
 import processes
-from results import Figure, Target
+from results import Figure, Measured, Missing, Target
 from stage import Stage, message
 
 IN_FLIGHT = 32
@@ -20,7 +20,7 @@ _MIB = 1024 * 1024
 _COUNTERS_SECONDS_MAX = 15.0
 
 
-async def many_appends(stage: Stage, *, appends: int) -> list[Target | Figure]:
+async def many_appends(stage: Stage, *, appends: int) -> list[Measured]:
     """Append to 1,000 sessions in turn, and look at memory, log and disk on the way."""
     sessions = await stage.sessions(SESSIONS)
     pid = stage.server.process.pid
@@ -47,8 +47,12 @@ async def many_appends(stage: Stage, *, appends: int) -> list[Target | Figure]:
     warm = resident[len(resident) * WARM_UP // 100]
     return [
         Target("memory_after_100000_appends", resident[-1] / warm),
-        Target("wal_bytes_per_append", sum(log) / len(log) / STRETCH),
-        Target("hot_updates_of_sessions", hot / updated),
+        Target("wal_bytes_per_append", sum(log) / len(log) / STRETCH)
+        if log
+        else Missing("wal_bytes_per_append", "the database came by a checkpoint again and again"),
+        Target("hot_updates_of_sessions", hot / updated)
+        if updated
+        else Missing("hot_updates_of_sessions", "the database counted no update within 15 s"),
         Figure(
             "server's memory, after a tenth of them and at the end", f"{warm / _MIB:.1f}, {resident[-1] / _MIB:.1f} MiB"
         ),

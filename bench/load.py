@@ -10,7 +10,7 @@ from statistics import median
 Call = Callable[[int], Awaitable[object]]
 """Makes the call with this number."""
 
-_BACK_OFF_SECONDS, _BACK_OFF_SECONDS_MAX = 0.002, 0.128
+_BACK_OFF_SECONDS, _BACK_OFF_SECONDS_MAX = 0.002, 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,6 +144,7 @@ PARTS = (
         lambda stage, quick: import_against_append(
             stage, messages=5_000 if quick else 50_000, appends=1_000 if quick else 8_000
         ),
+        seconds_max=300.0,
     ),
     Part(
         "runs",

@@ -3,7 +3,7 @@
 from statistics import median
 
 import load
-from direct import LEASE, TIMEOUT, direct, engine
+from direct import LEASE, TIMEOUT, again, direct, engine
 from lockstitch.v1.run_pb2 import Fence
 from lockstitch.v1.run_service_pb2 import RenewRunRequest
 from lockstitch.v1.session_service_pb2 import AppendRequest
@@ -27,9 +27,8 @@ async def fenced_and_renewed(stage: Stage, *, rounds: int, calls: int) -> list[T
             return await calling.append(names[number % SESSIONS], f"f{number}", fences[number % SESSIONS])
 
         async def renewed(number: int) -> object:
-            return await calling.runs.RenewRun(
-                _renewal(names, fences, number), metadata=calling.metadata, timeout=TIMEOUT
-            )
+            request = _renewal(names, fences, number)
+            return await again(lambda: calling.runs.RenewRun(request, metadata=calling.metadata, timeout=TIMEOUT))
 
         async def echoed(number: int) -> object:
             request = AppendRequest(request_id=str(number), session_id=names[0], messages=[message()])
