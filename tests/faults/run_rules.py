@@ -86,8 +86,11 @@ def _last_leases(account: Account, run_id: str, taker: Request | None) -> list[i
 
 
 def _leasings(account: Account, run_id: str) -> Iterator[Operation]:
-    """The calls that may have set a run's lease."""
+    """The calls that may have set a run's lease: not those that were told of it once more, after others may have."""
     for operation in account.operations:
+        receipt = operation.told.receipt if operation.told else None
+        if receipt is not None and receipt["replayed"]:
+            continue
         granted = operation.told.grant if operation.told else None
         renews = operation.asked.method == "RenewRun" and operation.asked.fence is not None
         named = operation.asked.fence[0] if renews and operation.asked.fence else granted[0] if granted else ""
