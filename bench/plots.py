@@ -12,6 +12,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 HERE = Path(__file__).parent
+_LEAST = 0.02
 MET, MISSED = "#3b7a57", "#b03a2e"
 
 
@@ -28,15 +29,19 @@ def draw(results: dict[str, Any], folder: Path) -> None:
 def _targets(results: dict[str, Any], file: Path) -> None:
     """How many times its bound each one reached: to the right of 1 is met."""
     bars = [_bar(one) for one in results["targets"] if one["measured"]]
-    figure, axes = plt.subplots(figsize=(9, 0.24 * len(bars) + 1))
-    for place, (name, reached) in enumerate(reversed(bars)):
-        axes.barh(place, reached, color=MET if reached >= 1 else MISSED)
-        axes.text(reached, place, f" {reached:.2g}", va="center", fontsize=7)
-        axes.text(0.011, place, name, va="center", fontsize=7)
-    axes.axvline(1, color="black", linewidth=0.8)
-    axes.set(
-        xscale="log", xlim=(0.01, None), yticks=[], xlabel="times its bound; 1 and more is met", title=results["commit"]
+    bars.reverse()
+    figure, axes = plt.subplots(figsize=(10, 0.2 * len(bars) + 1))
+    axes.barh(
+        [name for name, _ in bars],
+        [max(reached, _LEAST) for _, reached in bars],
+        color=[MET if reached >= 1 else MISSED for _, reached in bars],
     )
+    for place, (_, reached) in enumerate(bars):
+        axes.text(max(reached, _LEAST), place, f" {reached:,.2f}", va="center", fontsize=7, clip_on=True)
+    axes.axvline(1, color="black", linewidth=0.8)
+    axes.tick_params(axis="y", labelsize=7)
+    axes.margins(y=0.01)
+    axes.set(xscale="log", xlim=(_LEAST / 2, None), xlabel="times its bound: met from 1 on", title=results["commit"])
     figure.tight_layout()
     figure.savefig(file, dpi=120)
     plt.close(figure)
