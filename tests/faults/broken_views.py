@@ -68,6 +68,10 @@ def a_run_joined_that_had_ended(d: Damaged) -> None:
     d.change(d.told("joined"), grant=d.asked("fenced").fence)
 
 
+def a_join_told_with_another_memory(d: Damaged) -> None:
+    d.change_receipt(d.told("joined"), memory_version=1)
+
+
 def a_message_changed_in_a_read(d: Damaged) -> None:
     rows = [list(row) for row in (d.told_of("ListMessages").seen or {})["messages"]]
     rows[0][2] = "0" * 16
@@ -123,6 +127,20 @@ def an_end_that_nobody_read(d: Damaged) -> None:
 
 def a_refusal_for_no_reason(d: Damaged) -> None:
     d.change(d.told("closed"), reason="RUN_ACTIVE")
+
+
+def a_read_refused_as_if_it_were_a_change(d: Damaged) -> None:
+    d.change(d.told_of("GetContext"), outcome="refused", seen=None, reason="SESSION_CLOSED")
+
+
+def a_session_not_found_that_was_to_be_made(d: Damaged) -> None:
+    asked = d.asked("first")
+    told = Returned(at=asked.at + 1, op=-1, outcome="refused", reason="SESSION_NOT_FOUND")
+    d.insert_behind(asked, replace(asked, op=-1, request_id="as well"), told)
+
+
+def a_request_said_to_be_anothers_that_is_its_own(d: Damaged) -> None:
+    d.change(d.told("guarded", 1), outcome="refused", receipt=None, reason="REQUEST_ID_REUSED")
 
 
 def a_conflict_with_another_version(d: Damaged) -> None:
@@ -253,7 +271,11 @@ VIEWS: dict[str, tuple[Damage, ...]] = {
         a_call_ended_otherwise_in_the_log,
     ),
     "answers_are_the_replay": (a_receipt_with_another_seq, an_answer_with_another_memory),
-    "answers_without_a_commit_changed_nothing": (a_change_answered_and_lost, a_run_joined_that_had_ended),
+    "answers_without_a_commit_changed_nothing": (
+        a_change_answered_and_lost,
+        a_run_joined_that_had_ended,
+        a_join_told_with_another_memory,
+    ),
     "reads_are_the_replay": (
         a_message_changed_in_a_read,
         a_message_missing_in_a_read,
@@ -270,6 +292,9 @@ VIEWS: dict[str, tuple[Damage, ...]] = {
     "all_was_read_in_the_end": (an_end_that_nobody_read,),
     "refusals_were_due": (
         a_refusal_for_no_reason,
+        a_read_refused_as_if_it_were_a_change,
+        a_session_not_found_that_was_to_be_made,
+        a_request_said_to_be_anothers_that_is_its_own,
         a_conflict_with_another_version,
         a_session_not_found_that_is_there,
     ),

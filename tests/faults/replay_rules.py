@@ -6,12 +6,13 @@ from difflib import unified_diff
 from functools import lru_cache
 from typing import Any
 
-from faults.account import Account, Operation, hash_of, is_of_server
+from faults.account import NEVER, Account, Operation, hash_of, is_of_server
 from faults.digests import digest_of, receipt_of
 from faults.reads_replayed import all_reads, at_version_of, seen_at
 from faults.replay import Replay
 from faults.request_rules import COMES_AGAIN, may_have_made
 from lockstitch.v1.commit_pb2 import Commit
+from lockstitch.v1.session_service_pb2 import CreateSessionRequest
 from model import Refused, runs
 from support.reads import check_call_in_commit, without_bodies
 
@@ -247,6 +248,8 @@ class _Judge:
             said.append(f"{operation} was answered without a commit, but changes something")
         elif grant is not None and tuple(grant) != (answer.run.run_id, answer.run.fencing_token):
             said.append(f"{operation} joined {grant}, not {answer.run}")
+        elif told is not None and told.receipt != receipt_of(answer.receipt):
+            said.append(f"{operation} was told {told.receipt}, not {receipt_of(answer.receipt)}")
         elif told is not None and grant is None and told.answer != digest_of(answer):
             said.append(f"{operation} was not told {answer}")
 
@@ -256,14 +259,17 @@ class _Judge:
         reason = told.reason if told else ""
         match reason:
             case "SESSION_NOT_FOUND":
-                return not state.head.version
+                return not state.head.version and not _creates(request)
             case "SESSION_EXISTS":
                 return bool(state.head.version)
             case "CURSOR_AHEAD":
                 return (at_version_of(request) or 0) > state.head.version
             case "REQUEST_ID_REUSED":
-                version = self._account.version_of_hash.get(hash_of(operation.asked.request_id))
-                return version is not None and version <= state.head.version
+                version = self._account.version_of_hash.get(hash_of(operation.asked.request_id), NEVER)
+                maker = self._account.makers.get(version)
+                return version <= state.head.version and (maker is None or operation not in maker.attempts)
+            case _ if not operation.asked.request_id and operation.asked.method != "RenewRun":
+                return False  # a read is refused for no other reason
             case _:
                 return any(self._refuses(request, operation, is_lapsed=lapsed) for lapsed in (False, True))
 
@@ -279,3 +285,11 @@ class _Judge:
             same = refused.reason != "VERSION_CONFLICT" or (told is not None and refused.metadata == told.details)
             return told is not None and refused.reason == told.reason and same
         return False
+
+
+def _creates(request: Any) -> bool:
+    """Whether a request makes its session where there is none."""
+    named = request.DESCRIPTOR.fields_by_name
+    return isinstance(request, CreateSessionRequest) or (
+        "create_if_missing" in named and request.HasField("create_if_missing")
+    )
