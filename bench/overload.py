@@ -71,10 +71,3 @@ def _both(normal: list[NativeLoad], taken: list[NativeLoad], name: str, unit: st
 
 def _turned_away(each: list[NativeLoad]) -> float:
     return sum(one.turned_away for one in each) / sum(one.calls for one in each)
-
-
-if __name__ == "__main__":
-    import uvloop
-
-    for one in uvloop.run(beyond_what_it_can(rounds=3, seconds=5)):
-        print(one)

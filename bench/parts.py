@@ -82,7 +82,7 @@ PARTS = (
             "one_session_32_writers_vs_adk",
         ),
         what_people_use,
-        seconds_max=420.0,
+        seconds_max=600.0,
     ),
     Part("calls", (), lambda stage, quick: each_call(stage, seconds=0.2 if quick else 1.2)),
     Part(

@@ -22,7 +22,7 @@ PYTHON = ROOT / ".venv-peers/bin/python"
 PEERS = ("google_adk", "openai_agents", "langgraph")
 LOCKSTITCH = "lockstitch"
 
-_ANSWER_SECONDS_MAX = 120.0
+_ANSWER_SECONDS_MAX = 300.0
 _STOP_SECONDS_MAX = 10.0
 _SIZE = (
     "select coalesce(sum(pg_total_relation_size(oid)), 0) from pg_class"

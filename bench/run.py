@@ -11,7 +11,7 @@ import grpc.aio
 import uvloop
 
 from parts import PARTS, Part
-from results import Missing, NotMeasured, Results, commit, machine
+from results import Figure, Missing, NotMeasured, Results, commit, machine
 from stage import Stage, end_when_told, made_stage
 
 SECONDS_MAX = 1800.0
@@ -26,26 +26,27 @@ async def measure(parts: Sequence[Part], *, quick: bool) -> Results:
         results = Results(machine(await stage.database.version()), commit())
         print(f"{results.commit} on {results.machine}\n", flush=True)
         for part in parts:
-            await _run(part, stage, results, quick=quick, seconds_max=min(part.seconds_max, ends - time.monotonic()))
+            seconds_max = min(part.seconds_max, max(ends - time.monotonic(), 0))
+            await run_part(part, stage, results, quick=quick, seconds_max=seconds_max)
     return results
 
 
-async def _run(part: Part, stage: Stage, results: Results, *, quick: bool, seconds_max: float) -> None:
+async def run_part(part: Part, stage: Stage, results: Results, *, quick: bool, seconds_max: float) -> None:
+    """Measure one part; where it breaks off, say so, and what was not measured for that."""
     began = time.monotonic()
     why = ""
     try:
-        async with asyncio.timeout(seconds_max):
+        async with asyncio.timeout(seconds_max) as limit:
             results.add(*await part.measure(stage, quick))
     except NotMeasured as error:
         why = str(error)
-    except TimeoutError:
-        results.failed[part.name] = why = f"it was not done within {seconds_max:.0f} s"
     except Exception as error:  # noqa: BLE001 - whatever it is, the other parts are measured
-        results.failed[part.name] = why = _said(error)
+        why = f"it was not done within {seconds_max:.0f} s" if limit.expired() else _said(error)
+        results.failed[part.name] = why
     left = [name for name in part.targets if name not in results.targets and name not in results.missing]
-    results.add(*(Missing(name, why) for name in left))
+    results.add(*(Missing(name, why or "its part did not come to it") for name in left))
     if why and not left:
-        print(f"  {part.name} was not measured: {why}", flush=True)
+        results.add(Figure(part.name, f"not measured: {why}"))
     print(f"  ({part.name}: {time.monotonic() - began:.0f} s)", flush=True)
 
 

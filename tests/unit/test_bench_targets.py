@@ -70,6 +70,33 @@ def test_a_missed_target_is_not_met_and_neither_is_one_that_was_not_measured() -
     assert made.is_met(at_most)
 
 
+async def test_a_part_that_breaks_off_is_named_and_leaves_the_others() -> None:
+    run, parts, results = (importlib.import_module(name) for name in ("run", "parts", "results"))
+    made = results.Results("a machine", "a commit")
+
+    async def breaks(*_asked: object) -> list[object]:
+        raise ConnectionError("nobody answers")
+
+    async def needs_go(*_asked: object) -> list[object]:
+        raise results.NotMeasured("there is no Go")
+
+    async def measures(*_asked: object) -> list[object]:
+        return [results.Target("renew_vs_echo", 0.9)]
+
+    for part in (
+        parts.Part("first", ("append_vs_echo",), breaks),
+        parts.Part("second", ("append_vs_pgbench",), needs_go),
+        parts.Part("third", ("renew_vs_echo", "fenced_append_vs_plain"), measures),
+    ):
+        await run.run_part(part, None, made, quick=False, seconds_max=10.0)
+
+    assert made.failed == {"first": "ConnectionError: nobody answers"}
+    assert made.missing["append_vs_echo"] == "ConnectionError: nobody answers"
+    assert made.missing["append_vs_pgbench"] == "there is no Go"
+    assert made.is_met("renew_vs_echo")
+    assert "fenced_append_vs_plain" in made.missing
+
+
 def test_the_readme_takes_the_table_of_the_last_run_and_keeps_the_rest() -> None:
     readme, ratios = importlib.import_module("readme"), importlib.import_module("peer_ratios")
     page = readme.README.read_text()
