@@ -8,7 +8,7 @@ from lockstitch_conformance.categories import CATEGORIES
 from lockstitch_conformance.runner import run_suite
 from lockstitch_conformance.target import Target
 from lockstitch_server.server_process import ServerProcess
-from support import lies
+from support import lies, lying_streams
 from support.middleman import Middleman, standing
 
 CHECKS = {check.full_name: check for category in CATEGORIES for check in category.checks}
@@ -31,11 +31,19 @@ CAUGHT: dict[type[Middleman], str] = {
     lies.LivesInThePresent: "history/as-it-was",
     lies.DropsTheLastOfAPage: "lists/messages",
     lies.KeepsTheFirstHalf: "limits/answers-are-cut",
-    lies.LosesACommit: "subscriptions/caught-up",
-    lies.DoublesACommit: "subscriptions/caught-up",
-    lies.SplitsACommit: "subscriptions/atomic",
-    lies.BeatsAhead: "subscriptions/bookmarks",
+    lies.ForgetsNulls: "memory/null-deletes",
+    lies.EndsCallsAgain: "tool-calls/ends-once",
+    lies.TiesForks: "forks/each-its-own-way",
+    lies.TakesTheNewestPut: "checkpoints/latest",
+    lying_streams.LosesACommit: "subscriptions/caught-up",
+    lying_streams.DoublesACommit: "subscriptions/caught-up",
+    lying_streams.SplitsACommit: "subscriptions/atomic",
+    lying_streams.BeatsAhead: "subscriptions/bookmarks",
 }
+
+
+def test_each_category_has_a_lie_to_find() -> None:
+    assert {CHECKS[name].category for name in CAUGHT.values()} == {category.name for category in CATEGORIES}
 
 
 @pytest.mark.parametrize("lie", CAUGHT, ids=lambda lie: lie.__name__)

@@ -1,8 +1,9 @@
-"""Middlemen that each break one promise of the contract, quietly."""
+"""Middlemen that each break one promise of a call, quietly."""
 
 import json
 import unicodedata
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
@@ -11,8 +12,13 @@ from grpc import aio
 
 from lockstitch.v1.message_pb2 import Message
 from lockstitch.v1.session_pb2 import Session
-from lockstitch.v1.session_service_pb2 import AppendRequest, RestoreSessionRequest, UpdateSessionRequest
-from lockstitch.v1.subscription_pb2 import SubscribeResponse
+from lockstitch.v1.session_service_pb2 import (
+    AppendRequest,
+    CompleteToolCallRequest,
+    CompleteToolCallResponse,
+    RestoreSessionRequest,
+    UpdateSessionRequest,
+)
 from support.middleman import Middleman, Onward
 from support.rpc import taken_apart
 
@@ -224,50 +230,61 @@ class KeepsTheFirstHalf(Middleman):
         return await onward(request)
 
 
-class LosesACommit(Middleman):
-    """A stream leaves out the third commit."""
+class ForgetsNulls(Middleman):
+    """A null in a merge patch deletes nothing."""
 
-    async def frames(self, frames: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        async for frame in frames:
-            if frame.commit.version != 3:
-                yield frame
-
-
-class DoublesACommit(Middleman):
-    """A stream gives the third commit twice."""
-
-    async def frames(self, frames: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        async for frame in frames:
-            yield frame
-            if frame.commit.version == 3:
-                yield frame
+    async def answer(self, request: Any, onward: Onward) -> Any:
+        if type(request).__name__ == "UpdateMemoryRequest" and request.change.merge_patch_json:
+            with suppress(ValueError):
+                patch = json.loads(request.change.merge_patch_json)
+                request.change.merge_patch_json = json.dumps(_without_nulls(patch))
+        return await onward(request)
 
 
-class SplitsACommit(Middleman):
-    """A stream gives each message of a commit by itself."""
+class EndsCallsAgain(Middleman):
+    """A second result is taken, and thrown away."""
 
-    async def frames(self, frames: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        async for frame in frames:
-            messages = list(frame.commit.messages)
-            if len(messages) < 2:
-                yield frame
-                continue
-            for message in messages:
-                part = SubscribeResponse()
-                part.CopyFrom(frame)
-                del part.commit.messages[:]
-                part.commit.messages.append(message)
-                yield part
+    async def answer(self, request: Any, onward: Onward) -> Any:
+        try:
+            return await onward(request)
+        except aio.AioRpcError as error:
+            if taken_apart(error).reason == "TOOL_CALL_ENDED" and isinstance(request, CompleteToolCallRequest):
+                return CompleteToolCallResponse()
+            raise
 
 
-class BeatsAhead(Middleman):
-    """Heartbeats tell a version that is yet to come."""
+class TiesForks(Middleman):
+    """What is appended to a source reaches its forks."""
 
-    async def frames(self, frames: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        async for frame in frames:
-            if frame.WhichOneof("frame") == "heartbeat":
-                frame.heartbeat.version += 1
-            yield frame
+    def __init__(self, target: str) -> None:
+        super().__init__(target)
+        self._forks: dict[str, list[str]] = {}
+
+    async def answer(self, request: Any, onward: Onward) -> Any:
+        answer = await onward(request)
+        if type(request).__name__ == "ForkSessionRequest":
+            self._forks.setdefault(request.session_id, []).append(answer.session.session_id)
+        if isinstance(request, AppendRequest):
+            for fork in self._forks.get(request.session_id, ()):
+                await onward(AppendRequest(session_id=fork, messages=request.messages, request_id=uuid4().hex))
+        return answer
+
+
+class TakesTheNewestPut(Middleman):
+    """The latest checkpoint is the one that was put last, whatever its id."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target)
+        self._put: dict[tuple[str, str], str] = {}
+
+    async def answer(self, request: Any, onward: Onward) -> Any:
+        if type(request).__name__ == "GetCheckpointRequest" and not request.checkpoint_id:
+            request.checkpoint_id = self._put.get((request.session_id, request.namespace), "")
+        answer = await onward(request)
+        if type(request).__name__ == "PutCheckpointRequest":
+            checkpoint = request.checkpoint
+            self._put[request.session_id, checkpoint.namespace] = checkpoint.checkpoint_id
+        return answer
 
 
 def _session_of(request: Any) -> str:
@@ -281,3 +298,9 @@ def _messages(of: Any) -> Iterator[Message]:
         yield from of.messages
     for commit in getattr(of, "commits", ()):
         yield from commit.messages
+
+
+def _without_nulls(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {key: _without_nulls(one) for key, one in value.items() if one is not None}
