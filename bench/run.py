@@ -35,8 +35,9 @@ async def run_part(part: Part, stage: Stage, results: Results, *, quick: bool, s
     """Measure one part; where it breaks off, say so, and what was not measured for that."""
     began = time.monotonic()
     why = ""
+    limit = asyncio.timeout(seconds_max)
     try:
-        async with asyncio.timeout(seconds_max) as limit:
+        async with limit:
             results.add(*await part.measure(stage, quick))
     except NotMeasured as error:
         why = str(error)
