@@ -80,6 +80,7 @@ where p.pronamespace = 'lockstitch'::regnamespace
         'checkpoint_rows_v1',
         'commit_details_v1',
         'copy_refusal_v1',
+        'creation_refusal_v1',
         'draft_end_v1',
         'draft_step_time_v1',
         'drop_unshared_values_v1',
@@ -106,11 +107,13 @@ where p.pronamespace = 'lockstitch'::regnamespace
         'session_status_v1',
         'sweep_by_v1',
         'take_messages_v1',
+        'taken_message_id_v1',
         'tool_calls_with_bodies_v1',
         'varint_v1',
         'visible_session_v1',
         'whole_versions_v1',
         'write_commit_v1',
+        'write_first_details_v1',
         'write_ledger_v1',
         'write_memory_v1'
     );

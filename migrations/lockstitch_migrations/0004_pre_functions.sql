@@ -13,7 +13,9 @@
 -- include: functions/run_renewals_v1.sql
 -- include: functions/drafts_v1.sql
 -- include: functions/purge_v1.sql
+-- include: functions/commit_parts_v1.sql
 -- include: functions/commit_v1.sql
+-- include: functions/commit_batch_v1.sql
 -- include: functions/remove_messages_v1.sql
 -- include: functions/message_update_v1.sql
 -- include: functions/session_details_write_v1.sql

@@ -32,7 +32,9 @@ from lockstitch_server.startup import StartupError
 from lockstitch_server.store.background import Background
 from lockstitch_server.store.changing import Statements
 from lockstitch_server.store.checkpoints import CheckpointStore
+from lockstitch_server.store.commit_arguments import Limits
 from lockstitch_server.store.drafts import DraftStore
+from lockstitch_server.store.group_commit import GroupCommit
 from lockstitch_server.store.inspection import Inspection, inspect
 from lockstitch_server.store.log import Log
 from lockstitch_server.store.notifications import PostgresBus
@@ -160,6 +162,9 @@ async def running_server(
         statement_timeout=_BACKGROUND_STATEMENT_TIMEOUT,
         role=BACKGROUND_ROLE,
     )
+    statements = Statements(pool)
+    limits = Limits(settings.session_messages_max, settings.memory_bytes_max)
+    group = GroupCommit(statements, limits, wait=settings.pool_wait, queue_max=settings.pool_queue_max)
     durability = Durability(
         synchronous_commit=report.synchronous_commit,
         fsync=report.fsync,
@@ -172,7 +177,6 @@ async def running_server(
         await pool.warm_up(WARM_CONNECTIONS)
         bus = PostgresBus(database_url) if settings.nats_url is None else _nats_bus(settings.nats_url, store)
         epoch = StoreEpoch(store.store_epoch)
-        statements = Statements(pool)
         draft_store = DraftStore(statements, reading, idle=settings.draft_idle)
         hub = Hub(
             log,
@@ -184,12 +188,7 @@ async def running_server(
             page_commits_max=settings.subscription_page_commits_max,
             window_commits_max=settings.subscription_window_commits_max,
         )
-        writer = Writer(
-            statements,
-            session_messages_max=settings.session_messages_max,
-            memory_bytes_max=settings.memory_bytes_max,
-            committed=hub.committed,
-        )
+        writer = Writer(statements, limits, group=group if settings.group_commit else None, committed=hub.committed)
         runs = RunStore(statements, reading, run_grace=settings.run_grace, committed=hub.committed)
         checkpoints = CheckpointStore(
             statements, reading, bytes_max=settings.content_bytes_max, committed=hub.committed
@@ -239,6 +238,7 @@ async def running_server(
         ):
             yield RunningServer(port=port)
     finally:
+        await group.close()
         await background_pool.close()
         await pool.close()
 

@@ -13,6 +13,7 @@ from lockstitch_server import ids
 from lockstitch_server.model import CallerRole, Change, Method, NewFork, Principal, SessionRef
 from lockstitch_server.server_process import ServerProcess
 from lockstitch_server.store.changing import Statements
+from lockstitch_server.store.commit_arguments import Limits
 from lockstitch_server.store.results import ChangeReport
 from lockstitch_server.store.writer import Writer
 from support.callers import Caller
@@ -69,12 +70,8 @@ class Forker:
             digest=b"\x01",
             traceparent=None,
         )
-        writer = Writer(
-            Statements(self.counted.pool),
-            session_messages_max=100_000,
-            memory_bytes_max=2**20,
-            committed=lambda *_: None,
-        )
+        statements = Statements(self.counted.pool)
+        writer = Writer(statements, Limits(100_000, 2**20), group=None, committed=lambda *_: None)
         new = NewFork(source=ref(source), at_version=at_version, title="", labels={})
         return await writer.fork_session(change, new)
 

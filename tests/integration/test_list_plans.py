@@ -13,6 +13,7 @@ from lockstitch.v1.session_pb2 import SESSION_STATUS_ACTIVE, SESSION_STATUS_CLOS
 from lockstitch_server.service.paging import PageRequest, Paging
 from lockstitch_server.service.sessions import Sessions
 from lockstitch_server.store.changing import Statements
+from lockstitch_server.store.commit_arguments import Limits
 from lockstitch_server.store.reader import Reader, SessionFilter
 from lockstitch_server.store.reading import Reading
 from lockstitch_server.store.writer import Writer
@@ -221,7 +222,7 @@ async def test_the_planner_needs_no_statistics(counting: Measured, full: Databas
 @pytest.mark.parametrize("name", ["the tenant's", "a rare agent's", "with a rare label", "with a common label"])
 async def test_a_page_is_one_statement_whatever_its_size(counting: Measured, known: list[Seeded], name: str) -> None:
     sessions = Sessions(
-        Writer(Statements(counting.pool), session_messages_max=1, memory_bytes_max=1, committed=lambda *_: None),
+        Writer(Statements(counting.pool), Limits(1, 1), group=None, committed=lambda *_: None),
         Reader(Reading(counting.pool)),
         Paging(b"secret", default_size=50, max_size=1000, answer_bytes_max=3 * 2**20),
         cast("Any", None),

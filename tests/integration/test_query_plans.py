@@ -37,6 +37,7 @@ from lockstitch_server.model import (
 from lockstitch_server.server_process import ServerProcess
 from lockstitch_server.store import queries
 from lockstitch_server.store.changing import Statements
+from lockstitch_server.store.commit_arguments import Limits
 from lockstitch_server.store.log import Log
 from lockstitch_server.store.reader import MessageFilter, Reader, SessionParts, ToolCallFilter
 from lockstitch_server.store.reading import Reading
@@ -264,7 +265,7 @@ async def filled(
         statements, reading = Statements(counted.pool), Reading(counted.pool)
         made = Store(
             counted,
-            Writer(statements, session_messages_max=100_000, memory_bytes_max=2**20, committed=lambda *_: None),
+            Writer(statements, Limits(100_000, 2**20), group=None, committed=lambda *_: None),
             RunStore(statements, reading, run_grace=timedelta(minutes=10), committed=lambda *_: None),
             Reader(reading),
             Log(reading),

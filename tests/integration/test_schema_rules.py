@@ -44,6 +44,7 @@ INTERNAL = {
     "checkpoint_rows_v1",
     "commit_details_v1",
     "copy_refusal_v1",
+    "creation_refusal_v1",
     "draft_end_v1",
     "draft_step_time_v1",
     "drop_unshared_values_v1",
@@ -63,10 +64,12 @@ INTERNAL = {
     "run_rows_v1",
     "sweep_by_v1",
     "take_messages_v1",
+    "taken_message_id_v1",
     "tool_calls_with_bodies_v1",
     "visible_session_v1",
     "whole_versions_v1",
     "write_commit_v1",
+    "write_first_details_v1",
     "write_ledger_v1",
     "write_memory_v1",
 }
@@ -88,6 +91,7 @@ BEGINNINGS = {"begin_change_v1", "begin_or_create_v1"}
 
 FOR_MANY_TENANTS = {
     "add_draft_steps_v1": "p_tenants[i]",
+    "commit_batch_v1": "p_tenants[i]",
     "renew_runs_v1": "p_tenants[i]",
     "session_versions_v1": "v_tenant",
 }
@@ -239,7 +243,7 @@ async def test_every_function_on_tenant_rows_names_the_tenant_first(database: Da
     for name in OF_NO_ROWS:
         assert not re.search(r"\b(from|update|into|delete)\s+lockstitch\.", sources[name])
     for name, tenant in FOR_MANY_TENANTS.items():
-        touched = re.search(r"\b(from|join|update|into)\s+lockstitch\.", sources[name])
+        touched = re.search(r"(\b(from|join|update|into)|:=)\s+lockstitch\.", sources[name])
         assert touched
         assert 0 < sources[name].find(f"set_config('app.tenant', {tenant}, true)") < touched.start(), name
     for name in OF_EVERY_TENANT:

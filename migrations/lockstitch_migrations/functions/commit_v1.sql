@@ -13,6 +13,8 @@
 -- commit. p_memory_run_id: the run whose own memory is changed, in place of the session's; its versions are then compared and given
 -- (r_changed_memory_version). p_is_draft: the request's draft becomes this commit.
 --
+-- p_skip_locked: answers 'put_aside', and waits for nobody, where another transaction holds the session, or where it would have to be made.
+--
 -- p_remove_last and p_remove_from take messages from the end before the content is stored. That has to be done before the ledger's
 -- steps are thought through, so a refusal after it is raised as LS001, for remove_messages_v1 to undo and to answer.
 create function lockstitch.commit_v1(
@@ -31,7 +33,7 @@ create function lockstitch.commit_v1(
     p_metadata bytea, p_expire_time timestamptz, p_ttl interval, p_idle_ttl interval,
     p_session_messages_max integer, p_memory_bytes_max integer,
     p_remove_last bigint, p_remove_from bigint, p_erase boolean,
-    p_finish_status smallint, p_finish_error bytea, p_is_draft boolean,
+    p_finish_status smallint, p_finish_error bytea, p_is_draft boolean, p_skip_locked boolean,
     out r_outcome text, out r_index integer, out r_version bigint, out r_last_seq bigint, out r_memory_version bigint,
     out r_new_messages integer, out r_new_tool_calls integer, out r_commit_time timestamptz, out r_status smallint,
     out r_call_version bigint, out r_call_position integer, out r_message_ids text[], out r_changed_memory_version bigint
@@ -56,39 +58,37 @@ begin
     perform set_config('app.tenant', p_tenant, true);
     p_create := abs(p_create);
 
-    select * into v_session from lockstitch.sessions s
-    where s.session_key = p_session_key and s.tenant_id = p_tenant
-    for no key update;
+    if p_skip_locked then
+        select * into v_session from lockstitch.sessions s
+        where s.session_key = p_session_key and s.tenant_id = p_tenant
+        for no key update skip locked;
+        if not found and (
+            p_create > 0
+            or exists (select from lockstitch.sessions s where s.session_key = p_session_key and s.tenant_id = p_tenant)
+        ) then
+            r_outcome := 'put_aside';
+            return;
+        end if;
+    else
+        select * into v_session from lockstitch.sessions s
+        where s.session_key = p_session_key and s.tenant_id = p_tenant
+        for no key update;
+    end if;
 
     if not found then
         if p_create = 0 then
             r_outcome := 'session_not_found';
             return;
         end if;
-        if exists (
-            select from lockstitch.purged_sessions g where g.session_key = p_session_key and g.tenant_id = p_tenant
-        ) then
-            r_outcome := 'session_purged';
-            return;
-        end if;
-        if not v_may_create then
-            r_outcome := 'quota_exceeded';
-            return;
-        end if;
-        if p_run_id is not null then
-            r_outcome := 'run_not_found';
-            return;
-        end if;
         v_now := clock_timestamp();
-        if p_expected_version <> 0 or p_expected_memory_version <> 0 then
-            r_outcome := case when p_expected_version <> 0 then 'version_conflict' else 'memory_conflict' end;
+        r_outcome := lockstitch.creation_refusal_v1(
+            p_tenant, p_session_key, v_may_create, p_run_id, p_expected_version, p_expected_memory_version, p_expire_time, v_now
+        );
+        if r_outcome is not null then
+            -- What a conflict names; nothing else looks at them.
             r_version := 0;
             r_memory_version := 0;
             r_last_seq := 0;
-            return;
-        end if;
-        if p_expire_time <= v_now then
-            r_outcome := 'expire_time_passed';
             return;
         end if;
         insert into lockstitch.sessions as s (
@@ -251,22 +251,8 @@ begin
             r_outcome := 'session_full';
             r_index := p_session_messages_max;
         elsif p_message_ids is not null then
-            select i.place into r_index
-            from unnest(p_message_ids) with ordinality as i (message_id, place)
-            where i.message_id is not null and i.place <> all (coalesce(v_plan.dropped, '{}')) and (
-                exists (
-                    select from lockstitch.messages m
-                    where m.session_key = p_session_key and m.tenant_id = p_tenant and m.message_id = i.message_id
-                )
-                or exists (
-                    select from lockstitch.messages_history h
-                    where h.session_key = p_session_key and h.tenant_id = p_tenant and h.message_id = i.message_id
-                )
-                or i.message_id = any(p_message_ids[:i.place - 1])
-            )
-            order by i.place
-            limit 1;
-            if found then
+            r_index := lockstitch.taken_message_id_v1(p_tenant, p_session_key, p_message_ids, coalesce(v_plan.dropped, '{}'));
+            if r_index is not null then
                 r_outcome := 'message_id_exists';
             end if;
         end if;
@@ -379,21 +365,9 @@ begin
         where c.session_key = p_session_key and c.tenant_id = p_tenant and c.version = r_version;
     end if;
     if v_created then
-        insert into lockstitch.session_details (
-            session_key, version, status, expire_time, idle_ttl, tenant_id, title, close_reason, label_keys, label_values,
-            metadata
-        ) values (
-            p_session_key, r_version, 1, v_session.expire_time, p_idle_ttl, p_tenant, p_title, '', p_label_keys, p_label_values,
-            p_metadata
+        perform lockstitch.write_first_details_v1(
+            p_tenant, p_session_key, r_version, v_now, p_title, p_label_keys, p_label_values, p_metadata, v_session.expire_time, p_idle_ttl
         );
-        if cardinality(p_label_keys) > 0 then
-            insert into lockstitch.session_labels (session_key, tenant_id, label_key, label_value)
-            select p_session_key, p_tenant, l.label_key, l.label_value
-            from unnest(p_label_keys, p_label_values) as l (label_key, label_value);
-        end if;
-        if v_session.expire_time is not null or p_idle_ttl is not null then
-            perform lockstitch.sweep_by_v1(p_tenant, p_session_key, least(v_session.expire_time, v_now + p_idle_ttl));
-        end if;
     end if;
     if p_finish_status is not null then
         perform lockstitch.end_run_v1(v_session, r_version, v_now, p_finish_status, p_finish_error, false);

@@ -61,9 +61,17 @@ class DatabaseSettings(BaseModel):
     """
 
     pool_wait: Duration = timedelta(milliseconds=250)
-    """How long a call waits for a free connection before it is told OVERLOADED.
+    """How long a call waits for a free connection, or for its turn in `group_commit`, before it is told OVERLOADED.
 
     Longer turns bursts into latency, shorter turns them into retries. Defaults to 250 ms.
+    """
+
+    group_commit: bool = True
+    """Make appends that come while one statement makes others together, in the next: one transaction for up to 64.
+
+    At one append at a time nothing changes, at many in flight the database and this process work half as much for each.
+    Turn it off where the database is Citus: a transaction over sessions of several nodes costs more than it saves.
+    Defaults to true.
     """
 
     statement_timeout: Duration = timedelta(seconds=10)

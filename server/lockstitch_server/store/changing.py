@@ -24,16 +24,24 @@ class Statements:
         self._pool = pool
         self._queries = queries.load()
 
-    async def one(self, query: str, *args: object, time_max: timedelta | None = None) -> asyncpg.Record:
+    async def one(
+        self, query: str, *args: object, time_max: timedelta | None = None, may_be_made: bool = False
+    ) -> asyncpg.Record:
         """Run a change that answers with a row."""
-        return (await self.fetch(query, *args, time_max=time_max))[0]
+        return (await self.fetch(query, *args, time_max=time_max, may_be_made=may_be_made))[0]
 
-    async def fetch(self, query: str, *args: object, time_max: timedelta | None = None) -> list[asyncpg.Record]:
+    async def once(self, query: str, *args: object) -> list[asyncpg.Record]:
+        """Run a change and leave failures of the database, and what they mean, to the caller."""
+        return await self._run(self._queries[query], args, None)
+
+    async def fetch(
+        self, query: str, *args: object, time_max: timedelta | None = None, may_be_made: bool = False
+    ) -> list[asyncpg.Record]:
         """Run a change; where the connection breaks, ask again. `time_max` is for one that may take longer than others.
 
-        Raises CommitOutcomeUnknown, DatabaseUnavailable, Overloaded.
+        `may_be_made` where an earlier statement may have made it. Raises CommitOutcomeUnknown, DatabaseUnavailable,
+        Overloaded.
         """
-        may_be_made = False
         for _ in range(_ATTEMPTS):
             try:
                 return await self._run(self._queries[query], args, time_max)
@@ -44,13 +52,13 @@ class Statements:
             except failures.NO_ROOM as error:
                 if may_be_made:
                     break
-                raise _not_made() from error
+                raise not_made() from error
             except (DatabaseUnavailable, Overloaded):
                 # This attempt was not sent; of an earlier one that says nothing.
                 if may_be_made:
                     break
                 raise
-        raise CommitOutcomeUnknown if may_be_made else _not_made()
+        raise CommitOutcomeUnknown if may_be_made else not_made()
 
     async def _run(self, sql: str, args: tuple[object, ...], time_max: timedelta | None) -> list[asyncpg.Record]:
         run = self._pool.fetch if time_max is None else partial(self._pool.fetch_long, time_max)
@@ -62,7 +70,8 @@ class Statements:
         return found
 
 
-def _not_made() -> Overloaded:
+def not_made() -> Overloaded:
+    """What a change is told that the database had no room for."""
     return Overloaded("The database could not carry the change out now; nothing was done.")
 
 

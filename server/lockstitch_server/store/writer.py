@@ -5,19 +5,17 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
+import asyncpg
+
 from lockstitch_server import ids
 from lockstitch_server.model import (
     Change,
     Commit,
     Content,
     Expiration,
-    LedgerChange,
     LedgerOp,
-    MemoryPatch,
-    MemoryWrite,
     MessageUpdate,
     NewFork,
-    NewMessage,
     NewSession,
     Removal,
     SessionAction,
@@ -25,8 +23,10 @@ from lockstitch_server.model import (
     SessionUpdate,
     ToolCallStatus,
 )
-from lockstitch_server.store import known, rows
+from lockstitch_server.store import commit_arguments, group_commit, known, rows
 from lockstitch_server.store.changing import Statements, head, report_of, session_of
+from lockstitch_server.store.commit_arguments import Limits, NewCommit
+from lockstitch_server.store.group_commit import GroupCommit
 from lockstitch_server.store.results import ChangeReport
 
 CREATE_NEVER, CREATE_IF_MISSING, CREATE = 0, 1, 2
@@ -40,24 +40,29 @@ class Writer:
     def __init__(
         self,
         statements: Statements,
+        limits: Limits,
         *,
-        session_messages_max: int,
-        memory_bytes_max: int,
+        group: GroupCommit | None,
         committed: Callable[[SessionKey, Callable[[], Commit | None]], None],
     ) -> None:
-        """The limits are those that must be checked under the session's lock.
+        """Appends go through `group`, if there is one.
 
         `committed` is told of each commit, and how to have it where it is known without being read.
         """
         self._statements = statements
+        self._limits = limits
+        self._group = group
         self._committed = committed
-        self._limits = (session_messages_max, memory_bytes_max)
 
     async def append(self, change: Change, content: Content, create: NewSession | None = None) -> ChangeReport:
         """Make a commit of content; `create` is what a missing session becomes, unless only the server gives its id."""
         may_create = create is not None and not ids.is_server_session_id(change.session.session_id)
-        mode = CREATE_IF_MISSING if may_create else CREATE_NEVER
-        return await self._commit("append", change, content, create, mode)
+        commit = NewCommit(change, content, create, CREATE_IF_MISSING if may_create else CREATE_NEVER)
+        if self._group is not None and group_commit.takes(commit):
+            row = await self._group.append(commit)
+        else:
+            row = await self._statements.one("append", *commit.arguments(self._limits), False)
+        return self._reported(row, change, content)
 
     async def create_session(self, change: Change, new: NewSession, content: Content) -> ChangeReport:
         """Make a session's first commit."""
@@ -73,7 +78,9 @@ class Writer:
 
     async def stream_draft(self, change: Change, content: Content) -> ChangeReport:
         """Make a commit of what a draft became, in the draft's place."""
-        return await self._commit("append", change, content, None, CREATE_NEVER, is_draft=True)
+        arguments = NewCommit(change, content, None, CREATE_NEVER).arguments(self._limits, is_draft=True)
+        row = await self._statements.one("append", *arguments, False)
+        return self._reported(row, change, content)
 
     async def fork_session(self, change: Change, fork: NewFork) -> ChangeReport:
         """Make a session out of another one; the report has it as of its first version."""
@@ -129,7 +136,7 @@ class Writer:
             "update_session",
             *head(change),
             change.expected_version,
-            *_fence(change),
+            *commit_arguments.fence(change),
             change.force,
             needs_guard,
             "title" in update.fields,
@@ -154,12 +161,12 @@ class Writer:
             *head(change),
             change.expected_version,
             None,
-            *_fence(change),
+            *commit_arguments.fence(change),
             False,
-            *_messages(content.messages),
-            *_ledger(content.ledger),
+            *commit_arguments.messages(content.messages),
+            *commit_arguments.ledger(content.ledger),
             False,
-            self._limits[0],
+            self._limits.session_messages_max,
             removal.last,
             removal.from_seq,
             removal.erase,
@@ -189,7 +196,7 @@ class Writer:
             "update_message",
             *head(change),
             change.expected_version,
-            *_fence(change),
+            *commit_arguments.fence(change),
             update.seq,
             update.message_id,
             message.role,
@@ -208,36 +215,12 @@ class Writer:
         return self._told(change, replace(report_of(row), messages=messages))
 
     async def _commit(
-        self,
-        query: str,
-        change: Change,
-        content: Content,
-        new: NewSession | None,
-        create: int,
-        *,
-        is_draft: bool = False,
+        self, query: str, change: Change, content: Content, new: NewSession | None, create: int
     ) -> ChangeReport:
-        memory = content.memory
-        if isinstance(memory, MemoryPatch):
-            raise TypeError("a patch must meet the keys it changes before it is written")
-        row = await self._statements.one(
-            query,
-            *head(change),
-            change.expected_version,
-            change.expected_memory_version,
-            *_fence(change),
-            change.force,
-            *_messages(content.messages),
-            *_ledger(content.ledger),
-            content.allow_orphans,
-            *_memory(memory),
-            -create if new is not None and new.is_over_quota else create,
-            *(_NO_SESSION if new is None else _new_session(new)),
-            *self._limits,
-            content.erase,
-            *((None, None) if content.run_end is None else (content.run_end.status, content.run_end.error)),
-            is_draft,
-        )
+        row = await self._statements.one(query, *NewCommit(change, content, new, create).arguments(self._limits))
+        return self._reported(row, change, content)
+
+    def _reported(self, row: asyncpg.Record, change: Change, content: Content) -> ChangeReport:
         key = change.session.key
         message_ids, status = row["r_message_ids"], row["r_status"]
         report = replace(
@@ -258,73 +241,3 @@ class Writer:
             # Made only where somebody follows the session.
             self._committed(change.session.key, partial(known.commit, change, content, report))
         return report
-
-
-def _fence(change: Change) -> tuple[object, ...]:
-    return (None, None) if change.fence is None else (change.fence.run_id, change.fence.fencing_token)
-
-
-def _messages(messages: tuple[NewMessage, ...]) -> tuple[object, ...]:
-    if not messages:
-        return (None,) * 5
-    message_ids = [message.message_id for message in messages]
-    return (
-        [message.role for message in messages],
-        message_ids if any(message_ids) else None,
-        [message.call_id for message in messages],
-        [message.event_time for message in messages],
-        [message.body for message in messages],
-    )
-
-
-def _ledger(steps: tuple[LedgerChange, ...]) -> tuple[object, ...]:
-    if not steps:
-        return (None,) * 14
-    return (
-        [step.op for step in steps],
-        [None if step.message_index is None else step.message_index + 1 for step in steps],
-        [step.part_index for step in steps],
-        [step.tool_call[0] if step.tool_call else None for step in steps],
-        [step.tool_call[1] if step.tool_call else None for step in steps],
-        [step.call_id for step in steps],
-        [step.name for step in steps],
-        [step.arguments_digest for step in steps],
-        [step.status for step in steps],
-        [step.outcome_digest for step in steps],
-        [step.granted for step in steps],
-        [step.detail for step in steps],
-        [step.arguments for step in steps],
-        [step.result for step in steps],
-    )
-
-
-def _memory(write: MemoryWrite | None) -> tuple[object, ...]:
-    if write is None:
-        return (None, None, None, 0, False, None, None)
-    keys = list(write.values)
-    return (
-        keys,
-        list(write.values.values()),
-        [write.expected_key_versions.get(key) for key in keys],
-        write.scope,
-        write.needs_guard,
-        write.requested,
-        write.run_id,
-    )
-
-
-_NO_SESSION: tuple[object, ...] = (None,) * 9
-
-
-def _new_session(new: NewSession) -> tuple[object, ...]:
-    return (
-        new.user_id,
-        new.agent,
-        new.title,
-        list(new.labels),
-        list(new.labels.values()),
-        new.metadata,
-        new.expiration.expire_time,
-        new.expiration.ttl,
-        new.expiration.idle_ttl,
-    )

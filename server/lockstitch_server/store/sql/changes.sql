@@ -7,7 +7,7 @@
 --     $33 op_arguments, $34 op_result, $35 allow_orphans, $36 memory_keys, $37 memory_values, $38 memory_key_versions,
 --     $39 memory_scope, $40 memory_needs_guard, $41 memory_change, $42 memory_run_id, $43 create, $44 user, $45 agent,
 --     $46 title, $47 label_keys, $48 label_values, $49 metadata, $50 expire_time, $51 ttl, $52 idle_ttl,
---     $53 session_messages_max, $54 memory_bytes_max, $55 erase, $56 finish_status, $57 finish_error, $58 is_draft
+--     $53 session_messages_max, $54 memory_bytes_max, $55 erase, $56 finish_status, $57 finish_error, $58 is_draft, and of the first $59 skip_locked
 
 -- name: append
 -- Makes a commit of messages, tool calls and memory.
@@ -15,8 +15,22 @@ select c.*
 from lockstitch.commit_v1(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
     $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44,
-    $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, null, null, $55, $56, $57, $58
+    $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, null, null, $55, $56, $57, $58, $59
 ) as c
+
+-- name: append_batch
+-- Makes commits of many appends. Each takes what the statement above takes, as elements of arrays, but memory and a run's end:
+-- $1 tenants, $2 session_keys, $3 session_ids, $4 owners, $5 method, $6 requests, $7 digests, $8 subjects,
+--     $9 principal_roles, $10 traceparents, $11 expected_versions, $12 run_ids, $13 fencing_tokens, $14 message_counts,
+--     $15 message_roles, $16 message_ids, $17 message_call_ids, $18 message_event_times, $19 message_bodies, $20 op_counts,
+--     $21 op, $22 op_message, $23 op_part, $24 op_version, $25 op_position, $26 op_call_id, $27 op_name,
+--     $28 op_arguments_digest, $29 op_status, $30 op_outcome_digest, $31 op_granted, $32 op_detail, $33 op_arguments,
+--     $34 op_result, $35 allow_orphans, $36 creates, $37 users, $38 agents, $39 session_messages_max, $40 wait
+select b.*
+from lockstitch.commit_batch_v1(
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
+    $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40
+) as b
 
 -- name: create_session
 -- Makes a session's first commit and gives the session as of it.
@@ -26,7 +40,7 @@ select
 from lockstitch.commit_v1(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
     $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44,
-    $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, null, null, $55, $56, $57, $58
+    $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, null, null, $55, $56, $57, $58, false
 ) as c
 left join lateral lockstitch.session_at_v1($1, $2, c.r_version) as s on c.r_outcome in ('committed', 'replayed')
 
@@ -40,7 +54,7 @@ select
 from lockstitch.commit_v1(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
     $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44,
-    $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, null, null, $55, $56, $57, $58
+    $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, null, null, $55, $56, $57, $58, false
 ) as c
 left join lateral lockstitch.memory_at_v1($1, $2, c.r_version, coalesce($42, '')) as m
     on c.r_outcome in ('committed', 'replayed', 'unchanged')
@@ -53,7 +67,7 @@ select
 from lockstitch.commit_v1(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
     $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44,
-    $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, null, null, $55, $56, $57, $58
+    $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, null, null, $55, $56, $57, $58, false
 ) as c
 left join lateral lockstitch.tool_calls_at_v1(
     $1, $2, array[c.r_call_version], array[c.r_call_position], array[c.r_version], 16777216
