@@ -26,6 +26,7 @@ async def test_the_background_connection_is_one_of_those_a_process_may_hold_and_
             database,
             LOCKSTITCH_POOL_CONNECTIONS_MAX=str(most),
             LOCKSTITCH_POOL_WAIT="20",
+            LOCKSTITCH_GROUP_COMMIT="false",
             LOCKSTITCH_SWEEP_INTERVAL="0.1",
         )
         async with Caller(server.target, server.token(user="e", role="engine")) as caller:
