@@ -156,6 +156,7 @@ async def crashing(folder: Path, session_folder: Path, postgres_bin: Path | None
         yield _Crashing(server, database, caller)
 
 
+@pytest.mark.timeout(600)  # two recoveries of a database, on whatever machine
 async def test_a_backend_that_is_killed_in_the_middle_of_a_batch_makes_each_once(crashing: _Crashing) -> None:
     session_ids = [(await crashing.rpc.CreateSession()).session.session_id for _ in range(12)]
     acknowledged: dict[str, Any] = {}

@@ -39,27 +39,27 @@ begin
 end
 $$;
 
--- The first of these messages, but for those dropped, whose id the session has or had, or that is named twice.
+-- The first of these messages, but for those dropped, whose id the session has or had, or that is named twice. One by one: a query over
+-- all of them costs more to set up than it saves, and most commits bring one.
 create function lockstitch.taken_message_id_v1(
     p_tenant text, p_session_key uuid, p_message_ids text[], p_dropped integer[]
 ) returns integer language plpgsql as $$
 begin
-    return (
-        select i.place
-        from unnest(p_message_ids) with ordinality as i (message_id, place)
-        where i.message_id is not null and i.place <> all (p_dropped) and (
-            exists (
+    for i in 1 .. cardinality(p_message_ids) loop
+        continue when p_message_ids[i] is null or i = any(p_dropped);
+        if p_message_ids[i] = any(p_message_ids[:i - 1])
+            or exists (
                 select from lockstitch.messages m
-                where m.session_key = p_session_key and m.tenant_id = p_tenant and m.message_id = i.message_id
+                where m.session_key = p_session_key and m.tenant_id = p_tenant and m.message_id = p_message_ids[i]
             )
             or exists (
                 select from lockstitch.messages_history h
-                where h.session_key = p_session_key and h.tenant_id = p_tenant and h.message_id = i.message_id
+                where h.session_key = p_session_key and h.tenant_id = p_tenant and h.message_id = p_message_ids[i]
             )
-            or i.message_id = any(p_message_ids[:i.place - 1])
-        )
-        order by i.place
-        limit 1
-    );
+        then
+            return i;
+        end if;
+    end loop;
+    return null;
 end
 $$;

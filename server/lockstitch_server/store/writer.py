@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import asyncpg
 
@@ -218,21 +219,21 @@ class Writer:
         self, query: str, change: Change, content: Content, new: NewSession | None, create: int
     ) -> ChangeReport:
         row = await self._statements.one(query, *NewCommit(change, content, new, create).arguments(self._limits))
-        return self._reported(row, change, content)
+        return replace(self._reported(row, change, content), **_as_of(row, change))
 
     def _reported(self, row: asyncpg.Record, change: Change, content: Content) -> ChangeReport:
-        key = change.session.key
         message_ids, status = row["r_message_ids"], row["r_status"]
-        report = replace(
-            report_of(row),
+        report = ChangeReport(
+            outcome=row["r_outcome"],
             index=row["r_index"] or 0,
+            version=row["r_version"] or 0,
+            last_seq=row["r_last_seq"] or 0,
+            memory_version=row["r_memory_version"] or 0,
             new_messages=row["r_new_messages"] or 0,
             new_tool_calls=row["r_new_tool_calls"] or 0,
+            commit_time=row["r_commit_time"],
             tool_call_status=None if status is None else ToolCallStatus(status),
             message_ids=None if message_ids is None else tuple(message_ids),
-            session=session_of(row, change) if "s_session_id" in row else None,
-            memory=rows.memory_at(row, row["r_changed_memory_version"] or 0) if "memory_keys" in row else None,
-            tool_call=next(rows.tool_calls([row], key)) if row.get("requested_version") is not None else None,
         )
         return self._told(change, report, content)
 
@@ -241,3 +242,14 @@ class Writer:
             # Made only where somebody follows the session.
             self._committed(change.session.key, partial(known.commit, change, content, report))
         return report
+
+
+def _as_of(row: asyncpg.Record, change: Change) -> dict[str, Any]:
+    """What else was asked for: the session, the memory or the call as of the commit."""
+    memory = rows.memory_at(row, row["r_changed_memory_version"] or 0) if "memory_keys" in row else None
+    called = row.get("requested_version") is not None
+    return {
+        "session": session_of(row, change) if "s_session_id" in row else None,
+        "memory": memory,
+        "tool_call": next(rows.tool_calls([row], change.session.key)) if called else None,
+    }
