@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { after, before, describe, test } from "node:test";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 
 import { type Client, connect, type Session, user, VersionConflict } from "../src/index.js";
 import type { Commit, Message } from "../src/v1.js";
@@ -14,19 +14,26 @@ const CUTS = 4;
 
 describe("concurrency", () => {
   let testbed: Testbed;
+  let second: string;
   let one: Client;
   let other: Client;
 
   before(async () => {
     testbed = await Testbed.start();
-    const token = await testbed.token(`ts-${randomUUID()}`);
-    one = connect(testbed.targets.proxy_target, { token });
-    other = connect(String((await testbed.send("second_server"))["target"]), { token });
+    second = String((await testbed.send("second_server"))["target"]);
   });
   after(async () => {
+    await testbed.stop();
+  });
+  // Clients of its own for each test: what one spends of its budget of retries, the other has.
+  beforeEach(async () => {
+    const token = await testbed.token(`ts-${randomUUID()}`);
+    one = connect(testbed.targets.proxy_target, { token });
+    other = connect(second, { token });
+  });
+  afterEach(() => {
     one.close();
     other.close();
-    await testbed.stop();
   });
 
   const created = async (): Promise<string> => (await one.create({ userId: "u1" })).sessionId;
