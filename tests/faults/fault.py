@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from random import Random
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from faults.recorder import Recorder
 from faults.servers import Servers
@@ -36,6 +36,8 @@ class Play:
         return self.stage.servers if self.random.random() < BOTH_SHARE else [self.one()]
 
 
+Needs: TypeAlias = Literal["", "small disk", "clock of its own"]
+"""What the stage's database must have."""
 Breaks: TypeAlias = Callable[[Play], AbstractAsyncContextManager[None]]
 
 
@@ -52,7 +54,7 @@ class Fault:
     """In how many ways it is applied, one after the other."""
     missing: Callable[[], str]
     """Why it can't be played on this machine; nothing where it can."""
-    on_small_disk: bool
+    needs: Needs
 
 
 FAULTS: dict[str, Fault] = {}
@@ -65,12 +67,12 @@ def add(
     hold: tuple[float, float],
     variants: int = 1,
     missing: Callable[[], str] = str,
-    on_small_disk: bool = False,
+    needs: Needs = "",
 ) -> None:
     """Take a fault up into the list."""
     if name in FAULTS:
         raise ValueError(f"two faults are named {name}")
-    FAULTS[name] = Fault(name, breaks, hold, variants, missing, on_small_disk)
+    FAULTS[name] = Fault(name, breaks, hold, variants, missing, needs)
 
 
 def fault(
@@ -79,13 +81,13 @@ def fault(
     hold: tuple[float, float] = (0.2, 3.0),
     variants: int = 1,
     missing: Callable[[], str] = str,
-    on_small_disk: bool = False,
+    needs: Needs = "",
 ) -> Callable[[Callable[[Play], AsyncIterator[None]]], Breaks]:
     """Make a fault of a generator: what stands before its yield applies it, what stands behind heals it."""
 
     def made(breaks: Callable[[Play], AsyncIterator[None]]) -> Breaks:
         managed = asynccontextmanager(breaks)
-        add(name, managed, hold=hold, variants=variants, missing=missing, on_small_disk=on_small_disk)
+        add(name, managed, hold=hold, variants=variants, missing=missing, needs=needs)
         return managed
 
     return made

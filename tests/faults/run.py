@@ -24,7 +24,7 @@ async def run(names: Sequence[str], folder: Path, *, seconds: float, seed: int) 
     played, stages = [], Stages()
     try:
         # What needs a stage of its own comes last.
-        for fault in sorted((FAULTS[name] for name in names), key=lambda fault: fault.on_small_disk):
+        for fault in sorted((FAULTS[name] for name in names), key=lambda fault: fault.needs):
             told = await play(fault, stages, folder, seed=seed, seconds=seconds / len(names))
             played.append(told)
             print(told.line(), flush=True)  # noqa: T201 - it is for whoever waits

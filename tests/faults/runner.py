@@ -12,7 +12,7 @@ from grpc import aio
 from factories import fresh
 from faults import caller_faults, failpoint_faults, machine_faults, network_faults, process_faults, stalled_streams
 from faults.check import checked
-from faults.fault import FAULTS, Fault, Play
+from faults.fault import FAULTS, Fault, Needs, Play
 from faults.history import records_in
 from faults.recorder import Recorder
 from faults.report import Report
@@ -40,13 +40,17 @@ class Stages:
 
     def __init__(self) -> None:
         self._stage: Stage | None = None
+        self._has: Needs = ""
         self._open = AsyncExitStack()
 
-    async def on(self, *, small_disk: bool) -> Stage:
-        """Give the stage, on a small disk or on the machine's."""
-        if self._stage is None or (self._stage.disk is not None) is not small_disk:
+    async def on(self, needs: Needs) -> Stage:
+        """Give the stage whose database has what is needed."""
+        if self._stage is None or self._has != needs:
             await self.close()
-            self._stage = await self._open.enter_async_context(open_stage(SMALL_DISK_BYTES if small_disk else 0))
+            opening = open_stage(
+                SMALL_DISK_BYTES if needs == "small disk" else 0, own_clock=needs == "clock of its own"
+            )
+            self._stage, self._has = await self._open.enter_async_context(opening), needs
         return self._stage
 
     async def close(self) -> None:
@@ -62,7 +66,7 @@ async def play(
     report = Report(fault.name, seed, str(history), skipped=fault.missing())
     if report.skipped:
         return report
-    stage, began = await stages.on(small_disk=fault.on_small_disk), time.monotonic()
+    stage, began = await stages.on(fault.needs), time.monotonic()
     try:
         await _played(fault, stage, report, seconds=seconds, hold_max=hold_max)
         report.violations += [f"rows at odds: {found}" for found in await orphans(stage.database)]

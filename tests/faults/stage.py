@@ -13,6 +13,7 @@ from typing import IO, Any
 from urllib.parse import parse_qs, urlsplit
 
 from faults.small_disk import SmallDisk
+from faults.wrong_clock import WrongClock, postgres_under
 from lockstitch_migrations import grant_app, migrate
 from lockstitch_server.auth import keys
 from lockstitch_server.auth.tokens import TokenSigner
@@ -119,11 +120,21 @@ class Server:
 class Stage:
     """The servers and the database, which can be broken and made whole."""
 
-    def __init__(self, folder: Path, postgres: EmbeddedPostgres, database: Database, disk: SmallDisk | None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        postgres: EmbeddedPostgres,
+        database: Database,
+        *,
+        disk: SmallDisk | None,
+        clock: WrongClock | None,
+    ) -> None:
         self.folder = folder
         self.postgres = postgres
         self.database = database
         self.disk = disk
+        self.clock = clock
+        """The database's, where it has one of its own."""
         self.servers = [Server(name, folder, folder / "keys", database) for name in NAMES]
 
     def token(self, *, tenant: str, subject: str = "engine-1", role: str = "engine") -> str:
@@ -162,13 +173,18 @@ class Stage:
 
 
 @asynccontextmanager
-async def open_stage(disk_bytes: int = 0) -> AsyncIterator[Stage]:
-    """Start everything in a folder of its own, the data on a small disk of so many bytes, if any; leave nothing."""
+async def open_stage(disk_bytes: int = 0, *, own_clock: bool = False) -> AsyncIterator[Stage]:
+    """Start everything in a folder of its own, the data on a small disk of so many bytes, if any; leave nothing.
+
+    With `own_clock` the database's clock can be made wrong.
+    """
     async with AsyncExitStack() as undo:
         folder = undo.enter_context(open_folder())
         disk = undo.enter_context(SmallDisk(folder / "disk", disk_bytes)) if disk_bytes else None
         data = folder / "postgres" if disk is None else disk.folder / "postgres"
-        postgres = await undo.enter_async_context(await EmbeddedPostgres.start(data))
+        clock = WrongClock(folder / "clock") if own_clock else None
+        binaries = None if clock is None else postgres_under(clock, folder / "binaries")
+        postgres = await undo.enter_async_context(await EmbeddedPostgres.start(data, postgres_bin=binaries))
         undo.callback(_continue_all, postgres)
         await migrate(postgres.owner_url)
         await grant_app(postgres.owner_url, postgres.app_url)
@@ -178,7 +194,7 @@ async def open_stage(disk_bytes: int = 0) -> AsyncIterator[Stage]:
         asked = parse_qs(urlsplit(database.app_url).query)
         socket = str(Path(asked["host"][0]) / f".s.PGSQL.{asked['port'][0]}")
         keys.load_or_make(folder / "keys")
-        stage = Stage(folder, postgres, database, disk)
+        stage = Stage(folder, postgres, database, disk=disk, clock=clock)
         for server in stage.servers:
             server.near = await undo.enter_async_context(proxy_to(server.dial))
             server.far = await undo.enter_async_context(proxy_to(to_socket(socket)))

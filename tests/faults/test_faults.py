@@ -12,7 +12,7 @@ import pytest
 from faults.runner import FAULTS, Stages, play
 
 HOLD_SECONDS_MAX = 0.5
-IN_ORDER = sorted(FAULTS, key=lambda name: FAULTS[name].on_small_disk)
+IN_ORDER = sorted(FAULTS, key=lambda name: FAULTS[name].needs)
 """What needs a stage of its own comes last."""
 
 
