@@ -142,7 +142,7 @@ class Replay:
         self.removed = state.messages[max(0, first) :]
         del state.messages[max(0, first) :]
         state.head.message_count = len(state.messages)
-        gone = {message.message_id for message in self.removed}
+        gone = {message.message_id for message in self.removed} - {""}  # of what the log should have had
         state.calls = [
             self.results[call.result_message_id] if call.result_message_id in gone else call
             for call in state.calls
