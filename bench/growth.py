@@ -30,7 +30,7 @@ from lockstitch.v1.session_service_pb2 import (
 from lockstitch.v1.working_memory_pb2 import MemoryChange, MemoryKeys
 from lockstitch_server.embedded import running_urls
 from native import Calls, prepared
-from results import machine
+from results import commit, machine
 from stage import Stage, end_when_told, made_stage, message
 
 YOUNG = 1000
@@ -60,7 +60,6 @@ class Kind:
 
 
 KINDS = (
-    Kind("Append", "Append", lambda n: AppendRequest(session_id=grown.name(n), messages=[message()])),
     Kind(
         "GetSession, newest 50", "GetSession", lambda n: GetSessionRequest(session_id=grown.name(n), recent_messages=50)
     ),
@@ -70,6 +69,7 @@ KINDS = (
         "ListSessions of a user, 50", "ListSessions", lambda n: ListSessionsRequest(user_id=grown.user(n), page_size=50)
     ),
     Kind("ListSessions of all, 50", "ListSessions", lambda _n: ListSessionsRequest(page_size=50)),
+    Kind("Append", "Append", lambda n: AppendRequest(session_id=grown.name(n), messages=[message()])),
     Kind(
         "UpdateMemory, one key", "UpdateMemory", lambda n: UpdateMemoryRequest(session_id=grown.name(n), change=_CHANGE)
     ),
@@ -103,6 +103,7 @@ class Store:
 async def measure(sessions: int, rounds: int, seconds: float) -> None:
     """Fill one store, and a young one beside it; compare, and write what came out."""
     end_when_told()
+    measured = commit()
     async with made_stage() as first, made_stage() as second:
         await grown.grow(first, YOUNG)
         filled = await grown.grow(second, sessions)
@@ -115,7 +116,7 @@ async def measure(sessions: int, rounds: int, seconds: float) -> None:
                 rates = await _rates(kind, young, old, in_flight=in_flight, rounds=rounds, seconds=seconds)
                 compared.append(Compared(kind.name, in_flight, *rates, looked[0][0], looked[1][0], looked[1][1]))
                 print(f"  {compared[-1]}", flush=True)
-    write(filled, compared, where)
+    write(filled, compared, where, measured)
 
 
 async def _looked(kind: Kind, store: Store) -> tuple[float, float]:
@@ -151,7 +152,7 @@ async def _rates(
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sessions", type=int, default=1_000_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=1.5)
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--seconds", type=float, default=0.7)
     asked = parser.parse_args()
     uvloop.run(measure(asked.sessions, asked.rounds, asked.seconds))

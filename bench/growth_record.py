@@ -7,7 +7,7 @@ from pathlib import Path
 
 from grown import MESSAGES as MESSAGES_EACH
 from grown import Grown
-from results import Figure, Measured, Missing, Table, Target, commit
+from results import Figure, Measured, Missing, Table, Target
 
 FILE = Path(__file__).with_name("GROWTH.json")
 SESSIONS, MESSAGES = 1_000_000, 20_000_000
@@ -47,12 +47,12 @@ async def recorded_growth() -> list[Measured]:
     return [Target("growth_20m", float(worst["ratio"])), Figure("growth, measured by bench/growth.py", told)]
 
 
-def write(filled: Grown, compared: Sequence[Compared], where: str) -> None:
+def write(filled: Grown, compared: Sequence[Compared], where: str, measured: str) -> None:
     """Write GROWTH.json for the bench and GROWTH.md for people."""
     messages = filled.sessions * MESSAGES_EACH
     record = {
         "machine": where,
-        "commit": commit(),
+        "commit": measured,
         "sessions": filled.sessions,
         "messages": messages,
         "fill_seconds": round(filled.seconds),

@@ -22,8 +22,9 @@ async def measure(parts: Sequence[Part], *, quick: bool) -> Results:
     """Run parts on one stage, each whatever became of those before it."""
     end_when_told()
     ends = time.monotonic() + SECONDS_MAX
+    measured = commit()
     async with made_stage() as stage:
-        results = Results(machine(await stage.database.version()), commit())
+        results = Results(machine(await stage.database.version()), measured)
         print(f"{results.commit} on {results.machine}\n", flush=True)
         for part in parts:
             seconds_max = min(part.seconds_max, max(ends - time.monotonic(), 0))
