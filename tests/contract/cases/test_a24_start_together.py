@@ -2,8 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
 
 from factories import fresh, said
 from lockstitch_migrations import expected_schema
@@ -14,6 +17,7 @@ from support.rpc import As, Rpc
 SERVERS, CREATES = 5, 10
 
 
+@pytest.mark.timeout(600)  # eleven starts, on whatever machine
 async def test_five_servers_on_an_empty_database_all_serve_from_their_first_moment(
     call_as: As,
     empty_database: Database,
@@ -27,27 +31,36 @@ async def test_five_servers_on_an_empty_database_all_serve_from_their_first_mome
         "LOCKSTITCH_POOL_CONNECTIONS_MAX": "5",
     }
 
-    async def started() -> tuple[Rpc, list[str]]:
-        server = await asyncio.get_running_loop().run_in_executor(
-            threads, lambda: start_server(empty_database, **settings)
-        )
+    def on_a_thread(act: Callable[[], Any]) -> Awaitable[Any]:
+        return asyncio.get_running_loop().run_in_executor(threads, act)
+
+    async def started() -> tuple[ServerProcess, Rpc, list[str]]:
+        server = await on_a_thread(lambda: start_server(empty_database, **settings))
         rpc = call_as("new", "engine", to=server)
-        return rpc, await asyncio.gather(*(_created(rpc) for _ in range(CREATES)))
+        return server, rpc, await asyncio.gather(*(_created(rpc) for _ in range(CREATES)))
 
     with ThreadPoolExecutor(SERVERS) as threads:
-        servers = await asyncio.gather(*(started() for _ in range(SERVERS)))
-        assert len({session_id for _, session_ids in servers for session_id in session_ids}) == SERVERS * CREATES
+        first = await asyncio.gather(*(started() for _ in range(SERVERS)))
+        assert len({session_id for *_, session_ids in first for session_id in session_ids}) == SERVERS * CREATES
         applied = await _migrations(empty_database)
         assert len({name for name, _ in applied}) == len(applied)
         assert applied[-1][0] == expected_schema()
 
         # One more starts while the others serve: it applies nothing, and breaks no call.
-        serving = asyncio.create_task(_serve_on(servers[0][0], servers[0][1][0]))
-        late, _ = await started()
+        serving = asyncio.create_task(_serve_on(first[0][1], first[0][2][0]))
+        _, late, late_ids = await started()
         await serving
         assert await _migrations(empty_database) == applied
 
-    assert len((await late.ListSessions(page_size=1000)).sessions) == (SERVERS + 1) * CREATES
+        # The five start again, one after the other, while that one serves.
+        serving = asyncio.create_task(_serve_on(late, late_ids[0]))
+        for server, *_ in first:
+            assert await on_a_thread(server.stop) == 0
+            await started()
+        await serving
+        assert await _migrations(empty_database) == applied
+
+    assert len((await late.ListSessions(page_size=1000)).sessions) == (2 * SERVERS + 1) * CREATES
 
 
 async def _created(rpc: Rpc) -> str:
