@@ -1,5 +1,5 @@
 module github.com/lockstitch/lockstitch/tests/faults/porcupine
 
-go 1.21
+go 1.18
 
 require github.com/anishathalye/porcupine v1.3.1

@@ -100,8 +100,8 @@ func read(path string) ([]*session, error) {
 func (of *session) newestVersion() int64 {
 	newest := int64(0)
 	for _, one := range of.calls {
-		if version, _, tells := told(one); tells {
-			newest = max(newest, version)
+		if version, _, tells := told(one); tells && version > newest {
+			newest = version
 		}
 	}
 	return newest
@@ -155,8 +155,10 @@ func (of *session) windowOf(after, last int64) (window []porcupine.Operation, un
 		if one.asked.ExpectedVersion != nil {
 			made.expected = *one.asked.ExpectedVersion
 		}
-		version = of.versionOf(one.asked.RequestID)
-		if !one.isKnown && version > after && version <= last && !known[made] {
+		if one.isKnown || known[made] {
+			continue
+		}
+		if version = of.versionOf(one.asked.RequestID); version > after && version <= last {
 			known[made] = true
 			unknown++
 			window = append(window, porcupine.Operation{

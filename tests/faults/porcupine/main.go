@@ -35,11 +35,15 @@ func main() {
 			continue
 		}
 		for after, last := int64(0), session.newestVersion(); after == 0 || after < last; after += *size {
-			window, unknown := session.windowOf(after, min(after+*size, last))
+			until := after + *size
+			if until > last {
+				until = last
+			}
+			window, unknown := session.windowOf(after, until)
 			verdict := porcupine.CheckOperationsTimeout(model(after), window, time.Duration(*seconds*float64(time.Second)))
 			verdicts[verdict]++
 			fmt.Printf("%s, versions %d to %d: %s (%d operations, %d of unknown outcome)\n",
-				session.name, after, min(after+*size, last), word(verdict), len(window), unknown)
+				session.name, after, until, word(verdict), len(window), unknown)
 		}
 	}
 	switch {
