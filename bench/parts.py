@@ -82,9 +82,9 @@ PARTS = (
             "one_session_32_writers_vs_adk",
         ),
         what_people_use,
-        seconds_max=600.0,
+        seconds_max=900.0,
     ),
-    Part("calls", (), lambda stage, quick: each_call(stage, seconds=0.2 if quick else 1.2)),
+    Part("calls", (), lambda stage, quick: each_call(stage, seconds=0.2 if quick else 1.0)),
     Part(
         "group commit",
         ("group_commit_at_1",),
@@ -124,13 +124,13 @@ PARTS = (
     Part(
         "subscribed appends",
         ("subscribed_append",),
-        lambda stage, quick: beside_writers(stage, rounds=3 if quick else 15, calls=500 if quick else 2000),
+        lambda stage, quick: beside_writers(stage, rounds=3 if quick else 9, calls=500 if quick else 1500),
     ),
     Part(
         "fan-out",
         ("fan_out_vs_echo", "commit_to_1000_readers_ms"),
         lambda stage, quick: to_many_readers(
-            stage, rounds=3 if quick else 15, commits=20 if quick else 200, echoes=500 if quick else 4000
+            stage, rounds=3 if quick else 9, commits=20 if quick else 200, echoes=500 if quick else 4000
         ),
     ),
     Part(
@@ -149,7 +149,7 @@ PARTS = (
     Part(
         "runs",
         ("fenced_append_vs_plain", "renew_vs_echo"),
-        lambda stage, quick: fenced_and_renewed(stage, rounds=2 if quick else 15, calls=300 if quick else 2000),
+        lambda stage, quick: fenced_and_renewed(stage, rounds=2 if quick else 9, calls=300 if quick else 1500),
     ),
     Part(
         "drafts",
@@ -160,7 +160,7 @@ PARTS = (
         "sweeping",
         ("append_beside_sweeping",),
         lambda stage, quick: beside_a_backlog(
-            stage, expired=1_000 if quick else 100_000, rounds=2 if quick else 10, calls=500 if quick else 3000
+            stage, expired=1_000 if quick else 100_000, rounds=2 if quick else 7, calls=500 if quick else 2000
         ),
     ),
     Part(
