@@ -2,6 +2,8 @@
 -- the coordinator, as the owner, after `lockstitch-server migrate` on an empty database. The tests check that every table
 -- of sessions is named here; they do not run it, since no registry has Citus.
 --
+-- Serve it with LOCKSTITCH_GROUP_COMMIT=false: commit_batch_v1 is for one node.
+--
 -- `store` and `migrations` stay on the coordinator. What is over sessions (list_sessions_v1, session_versions_v1, sessions_to_sweep_v1,
 -- sessions_of_user_v1, count_sessions_of_user_v1, count_sessions_v1, add_draft_steps_v1, renew_runs_v1, list_checkpoint_places_v1, checkpoints_by_place_v1,
 -- copy_checkpoints_v1, fork_session_v1, forks_of_erasure_v1) runs there, and asks the nodes that it needs.
