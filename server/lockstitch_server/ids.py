@@ -40,7 +40,12 @@ def is_server_session_id(session_id: str) -> bool:
 
 def message_id(key: SessionKey, seq: int) -> str:
     """The id of a message whose sender named none."""
-    return f"{_MESSAGE_PREFIX}{key.hex[:16]}_{seq}"
+    return f"{message_id_prefix(key)}{seq}"
+
+
+def message_id_prefix(key: SessionKey) -> str:
+    """What stands before the seq in the id of a message whose sender named none."""
+    return f"{_MESSAGE_PREFIX}{key.hex[:16]}_"
 
 
 def parse_message_id(key: SessionKey, candidate: str) -> int | None:

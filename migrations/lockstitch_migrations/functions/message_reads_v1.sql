@@ -1,18 +1,17 @@
--- A page of messages by seq between two bounds, in either direction. The first row is the session's (m_seq null): its version, how
--- many messages were looked at (at most p_scan_max, since filters hide some) and up to which seq, and how many matched.
+-- A page of messages by seq between two bounds, in either direction, as arrays: the session's version, how many messages were looked
+-- at (at most p_scan_max, since filters hide some) and up to which seq, how many matched, and those of them that have room, by seq.
 create function lockstitch.list_messages_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text, p_after_seq bigint, p_before_seq bigint,
     p_event_after timestamptz, p_event_before timestamptz, p_descending boolean, p_roles smallint[], p_run_id text, p_limit integer,
-    p_scan_max integer, p_bytes_max bigint
-) returns table (
-    m_seq bigint, m_version bigint, m_role smallint, m_id text, m_call_id text, m_create_time timestamptz, m_bytes integer,
-    m_body bytea, m_run_id text, m_removed_version bigint, m_erased boolean, m_scanned integer, m_last_scanned bigint,
-    m_matched integer
-) language plpgsql stable as $$
+    p_scan_max integer, p_bytes_max bigint,
+    out m_version bigint, out m_scanned integer, out m_last_scanned bigint, out m_matched integer,
+    out m_seqs bigint[], out m_versions bigint[], out m_roles smallint[], out m_ids text[], out m_call_ids text[],
+    out m_create_times bytea, out m_bytes integer[], out m_run_ids text[], out m_bodies bytea[], out m_removed_versions bigint[],
+    out m_erased boolean[]
+) returns setof record language plpgsql stable as $$
 declare
     v_seqs bigint[];
-    v_scanned integer;
-    v_last bigint;
+    v_bytes bigint;
 begin
     perform set_config('app.tenant', p_tenant, true);
     m_version := lockstitch.visible_session_v1(p_tenant, p_session_key, p_session_id, p_owner, false);
@@ -21,10 +20,10 @@ begin
     end if;
 
     if p_descending then
-        select array_agg(n.seq order by n.seq desc) filter (where n.shown), count(*), min(n.seq)
-        into v_seqs, v_scanned, v_last
+        select array_agg(n.seq) filter (where n.shown), count(*), min(n.seq), sum(n.bytes)
+        into v_seqs, m_scanned, m_last_scanned, v_bytes
         from (
-            select m.seq,
+            select m.seq, octet_length(m.body) + 512 as bytes,
                 (p_roles is null or m.role = any(p_roles))
                 and (p_event_after is null or m.event_time >= p_event_after)
                 and (p_event_before is null or m.event_time < p_event_before)
@@ -35,10 +34,10 @@ begin
             limit p_scan_max
         ) as n;
     else
-        select array_agg(n.seq order by n.seq) filter (where n.shown), count(*), max(n.seq)
-        into v_seqs, v_scanned, v_last
+        select array_agg(n.seq) filter (where n.shown), count(*), max(n.seq), sum(n.bytes)
+        into v_seqs, m_scanned, m_last_scanned, v_bytes
         from (
-            select m.seq,
+            select m.seq, octet_length(m.body) + 512 as bytes,
                 (p_roles is null or m.role = any(p_roles))
                 and (p_event_after is null or m.event_time >= p_event_after)
                 and (p_event_before is null or m.event_time < p_event_before)
@@ -49,22 +48,39 @@ begin
             limit p_scan_max
         ) as n;
     end if;
-    m_scanned := v_scanned;
-    m_last_scanned := v_last;
     m_matched := coalesce(cardinality(v_seqs), 0);
-    return next;
+    v_seqs := v_seqs[:p_limit];
 
-    return query
-        select w.seq, w.version, w.role, w.message_id, w.call_id, w.create_time, w.bytes, w.body, w.run_id, null::bigint, false,
-            null::integer, null::bigint, null::integer
+    if m_matched = m_scanned and v_bytes <= p_bytes_max then
+        -- Nothing is hidden or cut: one stretch of the index.
+        select array_agg(w.seq), array_agg(w.version), array_agg(w.role), array_agg(w.message_id), array_agg(w.call_id),
+            string_agg(timestamptz_send(w.create_time), ''), array_agg(w.bytes), array_agg(w.run_id), array_agg(w.body)
+        into m_seqs, m_versions, m_roles, m_ids, m_call_ids, m_create_times, m_bytes, m_run_ids, m_bodies
         from (
-            select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body) as bytes, m.body, m.run_id, k.place,
-                sum(octet_length(m.body) + 512) over (order by k.place) as running
-            from unnest(v_seqs[:p_limit]) with ordinality as k (seq, place)
-            join lockstitch.messages m on m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq = k.seq
-        ) as w
-        where w.running <= p_bytes_max or w.place = 1
-        order by w.place;
+            select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body) as bytes, m.run_id, m.body
+            from lockstitch.messages m
+            where m.session_key = p_session_key and m.tenant_id = p_tenant
+                and m.seq >= least(v_seqs[1], v_seqs[cardinality(v_seqs)])
+                and m.seq <= greatest(v_seqs[1], v_seqs[cardinality(v_seqs)])
+            order by m.seq
+        ) as w;
+    else
+        select array_agg(w.seq), array_agg(w.version), array_agg(w.role), array_agg(w.message_id), array_agg(w.call_id),
+            string_agg(timestamptz_send(w.create_time), ''), array_agg(w.bytes), array_agg(w.run_id), array_agg(w.body)
+        into m_seqs, m_versions, m_roles, m_ids, m_call_ids, m_create_times, m_bytes, m_run_ids, m_bodies
+        from (
+            select t.*
+            from (
+                select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body) as bytes, m.body,
+                    m.run_id, k.place, sum(octet_length(m.body) + 512) over (order by k.place) as running
+                from unnest(v_seqs) with ordinality as k (seq, place)
+                join lockstitch.messages m on m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq = k.seq
+            ) as t
+            where t.running <= p_bytes_max or t.place = 1
+            order by t.seq
+        ) as w;
+    end if;
+    return next;
 end
 $$;
 
@@ -72,12 +88,12 @@ $$;
 create function lockstitch.list_messages_with_removed_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text, p_after_seq bigint, p_before_seq bigint,
     p_event_after timestamptz, p_event_before timestamptz, p_descending boolean, p_roles smallint[], p_run_id text, p_limit integer,
-    p_scan_max integer, p_bytes_max bigint
-) returns table (
-    m_seq bigint, m_version bigint, m_role smallint, m_id text, m_call_id text, m_create_time timestamptz, m_bytes integer,
-    m_body bytea, m_run_id text, m_removed_version bigint, m_erased boolean, m_scanned integer, m_last_scanned bigint,
-    m_matched integer
-) language plpgsql stable set plan_cache_mode = force_custom_plan as $$
+    p_scan_max integer, p_bytes_max bigint,
+    out m_version bigint, out m_scanned integer, out m_last_scanned bigint, out m_matched integer,
+    out m_seqs bigint[], out m_versions bigint[], out m_roles smallint[], out m_ids text[], out m_call_ids text[],
+    out m_create_times bytea, out m_bytes integer[], out m_run_ids text[], out m_bodies bytea[], out m_removed_versions bigint[],
+    out m_erased boolean[]
+) returns setof record language plpgsql stable set plan_cache_mode = force_custom_plan as $$
 declare
     v_seqs bigint[];
 begin
@@ -119,11 +135,14 @@ begin
         limit p_scan_max
     ) as n;
     m_matched := coalesce(cardinality(v_seqs), 0);
-    return next;
 
-    return query
-        select w.seq, w.version, w.role, w.message_id, w.call_id, w.create_time, w.bytes, w.body, w.run_id, w.removed_version, w.erased,
-            null::integer, null::bigint, null::integer
+    select array_agg(w.seq), array_agg(w.version), array_agg(w.role), array_agg(w.message_id), array_agg(w.call_id),
+        string_agg(timestamptz_send(w.create_time), ''), array_agg(w.bytes), array_agg(w.run_id), array_agg(w.body),
+        array_agg(w.removed_version), array_agg(w.erased)
+    into m_seqs, m_versions, m_roles, m_ids, m_call_ids, m_create_times, m_bytes, m_run_ids, m_bodies,
+        m_removed_versions, m_erased
+    from (
+        select t.*
         from (
             select l.*, k.place, sum(l.bytes + 512) over (order by k.place) as running
             from unnest(v_seqs[:p_limit]) with ordinality as k (seq, place)
@@ -138,9 +157,11 @@ begin
                 from lockstitch.messages_history h
                 where h.session_key = p_session_key and h.tenant_id = p_tenant and h.seq = k.seq and h.removed
             ) as l
-        ) as w
-        where w.running <= p_bytes_max or w.place = 1
-        order by w.place;
+        ) as t
+        where t.running <= p_bytes_max or t.place = 1
+        order by t.seq
+    ) as w;
+    return next;
 end
 $$;
 

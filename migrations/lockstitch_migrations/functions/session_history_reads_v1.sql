@@ -11,7 +11,7 @@ create function lockstitch.get_session_at_v1(
     out s_label_values text[], out s_metadata bytea, out s_delete_time timestamptz, out s_purge_time timestamptz,
     out s_active_run_id text, out s_forked_from_id text, out s_forked_from_version bigint,
     out m_seqs bigint[], out m_versions bigint[], out m_roles smallint[], out m_ids text[], out m_call_ids text[],
-    out m_create_times timestamptz[], out m_bytes integer[], out m_run_ids text[], out m_bodies bytea[], out m_erased boolean[],
+    out m_create_times bytea, out m_bytes integer[], out m_run_ids text[], out m_bodies bytea[], out m_erased boolean[],
     out memory_keys bytea[], out memory_values bytea[], out memory_erased boolean,
     out c_requested_versions bigint[], out c_positions integer[], out c_part_indexes integer[], out c_versions bigint[],
     out c_message_seqs bigint[], out c_result_seqs bigint[], out c_ended_versions bigint[], out c_create_times timestamptz[],
@@ -46,7 +46,8 @@ begin
 
     if p_messages > 0 then
         select array_agg(t.seq), array_agg(t.version), array_agg(t.role), array_agg(t.message_id), array_agg(t.call_id),
-            array_agg(t.create_time), array_agg(t.bytes), array_agg(t.run_id), array_agg(t.body), array_agg(t.erased)
+            string_agg(timestamptz_send(t.create_time), ''), array_agg(t.bytes), array_agg(t.run_id), array_agg(t.body),
+            array_agg(t.erased)
         into m_seqs, m_versions, m_roles, m_ids, m_call_ids, m_create_times, m_bytes, m_run_ids, m_bodies, m_erased
         from (
             select n.seq, n.version, n.role, n.message_id, n.call_id, n.create_time, n.bytes, n.run_id, n.erased,
@@ -79,7 +80,7 @@ begin
                 order by u.seq desc
                 limit p_messages
             ) as n
-            order by n.seq
+            order by n.seq desc
         ) as t;
     end if;
 

@@ -77,7 +77,7 @@ begin
 end
 $$;
 
--- A session now, and from the same snapshot its newest messages, memory, open and lately ended tool calls. Stable: every part sees
+-- A session now, and from the same snapshot its newest messages (newest first), memory, open and lately ended tool calls. Stable: every part sees
 -- what the calling statement saw. Message bodies come while the small ones and, apart from them, the large ones fit p_bytes_max.
 create function lockstitch.get_session_v1(
     p_tenant text, p_session_key uuid, p_session_id text, p_owner text,
@@ -90,7 +90,7 @@ create function lockstitch.get_session_v1(
     out s_label_values text[], out s_metadata bytea, out s_delete_time timestamptz, out s_purge_time timestamptz,
     out s_active_run_id text, out s_forked_from_id text, out s_forked_from_version bigint,
     out m_seqs bigint[], out m_versions bigint[], out m_roles smallint[], out m_ids text[], out m_call_ids text[],
-    out m_create_times timestamptz[], out m_bytes integer[], out m_run_ids text[], out m_bodies bytea[],
+    out m_create_times bytea, out m_bytes integer[], out m_run_ids text[], out m_bodies bytea[],
     out memory_keys bytea[], out memory_values bytea[],
     out c_requested_versions bigint[], out c_positions integer[], out c_part_indexes integer[], out c_versions bigint[],
     out c_message_seqs bigint[], out c_result_seqs bigint[], out c_ended_versions bigint[], out c_create_times timestamptz[],
@@ -105,6 +105,9 @@ create function lockstitch.get_session_v1(
 ) returns setof record language plpgsql stable as $$
 declare
     v_calls lockstitch.tool_calls[];
+    v_first_seq bigint;
+    v_small_bytes bigint;
+    v_large_bytes bigint;
 begin
     perform set_config('app.tenant', p_tenant, true);
     select s.session_id, s.user_id, s.agent, s.create_time, s.version, s.last_seq, s.memory_version, s.message_count,
@@ -126,24 +129,40 @@ begin
     end if;
 
     if p_messages > 0 then
-        select array_agg(t.seq), array_agg(t.version), array_agg(t.role), array_agg(t.message_id), array_agg(t.call_id),
-            array_agg(t.create_time), array_agg(t.bytes), array_agg(t.run_id), array_agg(t.body)
-        into m_seqs, m_versions, m_roles, m_ids, m_call_ids, m_create_times, m_bytes, m_run_ids, m_bodies
+        -- Newest first, as the index gives them.
+        select array_agg(n.seq), array_agg(n.version), array_agg(n.role), array_agg(n.message_id), array_agg(n.call_id),
+            string_agg(timestamptz_send(n.create_time), ''), array_agg(n.bytes), array_agg(n.run_id),
+            sum(n.bytes) filter (where n.bytes <= 65536), sum(n.bytes) filter (where n.bytes > 65536)
+        into m_seqs, m_versions, m_roles, m_ids, m_call_ids, m_create_times, m_bytes, m_run_ids, v_small_bytes, v_large_bytes
         from (
-            select n.seq, n.version, n.role, n.message_id, n.call_id, n.create_time, n.bytes, n.run_id,
-                case
-                    when sum(n.bytes) over (partition by n.bytes > 65536 order by n.seq desc) <= p_bytes_max then n.body
-                end as body
+            select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body) as bytes, m.run_id
+            from lockstitch.messages m
+            where m.session_key = p_session_key and m.tenant_id = p_tenant
+            order by m.seq desc
+            limit p_messages
+        ) as n;
+        v_first_seq := m_seqs[cardinality(m_seqs)];
+        if greatest(v_small_bytes, v_large_bytes) <= p_bytes_max then
+            select array_agg(n.body) into m_bodies
             from (
-                select m.seq, m.version, m.role, m.message_id, m.call_id, m.create_time, octet_length(m.body) as bytes, m.run_id,
-                    m.body
+                select m.body
                 from lockstitch.messages m
-                where m.session_key = p_session_key and m.tenant_id = p_tenant
+                where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq >= v_first_seq
                 order by m.seq desc
-                limit p_messages
-            ) as n
-            order by n.seq
-        ) as t;
+            ) as n;
+        else
+            select array_agg(n.body order by n.seq desc) into m_bodies
+            from (
+                select m.seq,
+                    case
+                        when sum(octet_length(m.body)) over (partition by octet_length(m.body) > 65536 order by m.seq desc)
+                            <= p_bytes_max
+                            then m.body
+                    end as body
+                from lockstitch.messages m
+                where m.session_key = p_session_key and m.tenant_id = p_tenant and m.seq >= v_first_seq
+            ) as n;
+        end if;
         -- Where the results among them belong.
         if p_ended_calls > 0 then
             select array_agg(c.result_seq), array_agg(c.message_seq), array_agg(c.part_index)
@@ -155,11 +174,11 @@ begin
                     (
                         select min(h.version)
                         from lockstitch.messages_history h
-                        where h.session_key = p_session_key and h.tenant_id = p_tenant and h.seq = m_seqs[1]
+                        where h.session_key = p_session_key and h.tenant_id = p_tenant and h.seq = v_first_seq
                     ),
-                    m_versions[1]
+                    m_versions[cardinality(m_versions)]
                 )
-                and c.message_seq >= m_seqs[1] and c.result_seq is not null;
+                and c.message_seq >= v_first_seq and c.result_seq is not null;
         end if;
     end if;
 

@@ -89,19 +89,19 @@ class Interceptor(grpc.aio.ServerInterceptor):
             wrapped = grpc.unary_stream_rpc_method_handler(
                 self._guarded(method, self._streaming(cast("Stream", handler.unary_stream))),
                 request_deserializer=_reading(handler.request_deserializer),
-                response_serializer=handler.response_serializer,
+                response_serializer=_writing(handler.response_serializer),
             )
         elif handler.request_streaming:
             wrapped = grpc.stream_unary_rpc_method_handler(
                 self._guarded(method, _taking(cast("Answer", handler.stream_unary))),
                 request_deserializer=_reading(handler.request_deserializer),
-                response_serializer=handler.response_serializer,
+                response_serializer=_writing(handler.response_serializer),
             )
         else:
             wrapped = grpc.unary_unary_rpc_method_handler(
                 self._guarded(method, self._unary(method, cast("Answer", handler.unary_unary))),
                 request_deserializer=_reading(handler.request_deserializer),
-                response_serializer=handler.response_serializer,
+                response_serializer=_writing(handler.response_serializer),
             )
         self._wrapped[method] = wrapped
         return wrapped
@@ -195,6 +195,15 @@ def _reading(parse: Callable[[bytes], Request]) -> Callable[[bytes], Request | _
         return request
 
     return read
+
+
+def _writing(serialize: Callable[[Any], bytes] | None) -> Callable[[Any], bytes]:
+    """Serialize answers, but for those that were put together as bytes."""
+
+    def write(response: Any) -> bytes:
+        return response if serialize is None or isinstance(response, bytes) else serialize(response)
+
+    return write
 
 
 def _taking(answer: Answer) -> Answer:

@@ -138,11 +138,7 @@ class SessionServicer(session_service_pb2_grpc.SessionServiceServicer):
     async def ListMessages(self, request: pb.ListMessagesRequest, context: Context) -> pb.ListMessagesResponse:
         """See the proto."""
         ref, shown, page = reads.list_messages(request, self._requests)
-        found, as_of_version = await self._services.messages.list(ref, page, shown)
-        response = pb.ListMessagesResponse(next_page_token=found.next_page_token, as_of_version=as_of_version)
-        for message in found.items:
-            messages.fill(response.messages.add(), message)
-        return response
+        return answers.message_page(*await self._services.messages.list(ref, page, shown))
 
     async def RemoveMessages(self, request: pb.RemoveMessagesRequest, context: Context) -> pb.RemoveMessagesResponse:
         """See the proto."""

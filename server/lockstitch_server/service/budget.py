@@ -1,10 +1,9 @@
 """How much of an answer each of its parts may take, so that a default client always takes it."""
 
-from collections.abc import Sequence
-
 import orjson
 
-from lockstitch_server.model import Memory, Message
+from lockstitch_server.model import Memory
+from lockstitch_server.store.stored_messages import StoredMessages
 
 ANSWER_BYTES = 4 * 1024 * 1024 - 64 * 1024
 """The most bytes of any answer: what a client with default settings takes, less some room for the envelope."""
@@ -34,14 +33,14 @@ def for_messages(memory: Memory | None, *, with_tool_calls: bool) -> int:
     return room
 
 
-def newest_that_fit(messages: Sequence[Message], room: int) -> tuple[tuple[Message, ...], bool]:
+def newest_that_fit(messages: StoredMessages, room: int) -> tuple[StoredMessages, bool]:
     """The newest of these (oldest first) that fit, and whether they are but one that has to be elided to fit."""
     start = len(messages)
-    for message in reversed(messages):
-        room -= message.body_bytes + MESSAGE_ENVELOPE_BYTES
-        if room < 0 or message.body is None:
+    for size, body in zip(reversed(messages.sizes), reversed(messages.bodies), strict=True):
+        room -= size + MESSAGE_ENVELOPE_BYTES
+        if room < 0 or body is None:
             break
         start -= 1
     if messages and start == len(messages):
-        return tuple(messages[-1:]), True
-    return tuple(messages[start:]), False
+        return messages[-1:], True
+    return messages[start:], False

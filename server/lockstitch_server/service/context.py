@@ -1,14 +1,14 @@
 """The context of the next turn: the newest messages that a model may see, calls and results together."""
 
-from collections import defaultdict
 from dataclasses import dataclass
 
 from lockstitch_server.errors import SessionNotFound
-from lockstitch_server.model import Memory, Message, MessageRole, Run, Session, SessionRef, ToolCall
+from lockstitch_server.model import Memory, MessageRole, Run, Session, SessionRef, ToolCall
 from lockstitch_server.service import budget
 from lockstitch_server.service.sessions import OPEN_TOOL_CALLS_MAX
 from lockstitch_server.store.reader import Reader, SessionParts
 from lockstitch_server.store.results import SessionView
+from lockstitch_server.store.stored_messages import StoredMessages
 
 MESSAGES_DEFAULT, MESSAGES_MAX = 200, 1000
 _LOOKED_AT_MAX = 8 * MESSAGES_MAX
@@ -28,20 +28,14 @@ class ContextLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextMessage:
-    """A message of the context; elided ones keep their calls and lose their bodies."""
-
-    message: Message
-    elided: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Context:
     """What an engine needs to go on, from one snapshot."""
 
     session: Session
     memory: Memory
-    messages: tuple[ContextMessage, ...]
+    messages: StoredMessages
+    elided: frozenset[int]
+    """The seqs of messages that keep their calls and lose their bodies."""
     open_tool_calls: tuple[ToolCall, ...]
     recent_tool_calls: tuple[ToolCall, ...]
     last_run: Run | None
@@ -61,18 +55,18 @@ class Contexts:
         while True:
             view = await self._view(ref, looked_at)
             units = _units(view)
-            taken = _newest_units(units, _room(view.memory, limits))
-            messages = [shown for unit in reversed(taken) for shown in unit]
-            all_taken = len(taken) == len(units) and len(messages) < most
+            taken = _newest_units(view.messages, units, _room(view.memory, limits))
+            all_taken = taken.units == len(units) and len(taken.places) < most
             if not all_taken or looked_at >= min(view.session.message_count, _LOOKED_AT_MAX):
                 break
             # Results of older calls and of none were among the newest messages: there is room for more behind them.
             looked_at = min(4 * looked_at, _LOOKED_AT_MAX)
-        whole = len(messages) == view.session.message_count and not any(shown.elided for shown in messages)
+        whole = len(taken.places) == view.session.message_count and not taken.elided
         return Context(
             session=view.session,
             memory=view.memory,
-            messages=tuple(messages),
+            messages=view.messages.picked(taken.places),
+            elided=frozenset(view.messages.seqs[place] for place in taken.elided),
             open_tool_calls=tuple(call for call in view.tool_calls if call.status.is_open),
             recent_tool_calls=tuple(call for call in view.tool_calls if not call.status.is_open),
             last_run=view.last_run,
@@ -96,8 +90,8 @@ class Contexts:
         return view
 
 
-Unit = tuple[Message, ...]
-"""A message, or an assistant's calls with their stored results behind it in call order."""
+Unit = tuple[int, ...]
+"""The places of a message, or of an assistant's calls with their stored results behind it in call order."""
 
 
 def _units(view: SessionView) -> list[Unit]:
@@ -106,17 +100,19 @@ def _units(view: SessionView) -> list[Unit]:
     A result stands behind its call, wherever it came in. One whose call is older than these messages, or that nobody
     asked for, belongs to none of them and is left out. So is what was erased: it has nothing for a model.
     """
-    results: dict[int, list[tuple[int, Message]]] = defaultdict(list)
-    stored = [message for message in view.messages if not message.erased]
-    for message in stored:
-        place = view.result_places.get(message.seq)
-        if message.role is MessageRole.TOOL and place is not None:
-            results[place.message_seq].append((place.part_index, message))
-    return [
-        (message, *(result for _, result in sorted(results[message.seq], key=lambda entry: entry[0])))
-        for message in stored
-        if message.role is not MessageRole.TOOL
-    ]
+    messages = view.messages
+    results: dict[int, list[tuple[int, int]]] = {}
+    asking: list[int] = []
+    for place, (seq, role, erased) in enumerate(zip(messages.seqs, messages.roles, messages.erased, strict=True)):
+        if erased:
+            continue
+        if role != MessageRole.TOOL:
+            asking.append(place)
+        elif (belongs := view.result_places.get(seq)) is not None:
+            results.setdefault(belongs.message_seq, []).append((belongs.part_index, place))
+    if not results:
+        return [(place,) for place in asking]
+    return [(place, *(result for _, result in sorted(results.get(messages.seqs[place], ())))) for place in asking]
 
 
 @dataclass(slots=True)
@@ -153,27 +149,42 @@ def _room(memory: Memory, limits: ContextLimits) -> _Room:
     )
 
 
-def _newest_units(units: list[Unit], room: _Room) -> list[list[ContextMessage]]:
-    """Take units from the newest on until one has no room; newest first.
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What a context takes: the places of its messages, those among them that are elided, and of how many units."""
+
+    places: tuple[int, ...]
+    elided: frozenset[int]
+    units: int
+
+
+def _newest_units(messages: StoredMessages, units: list[Unit], room: _Room) -> _Taken:
+    """Take units from the newest on until one has no room.
 
     A unit that no room of this size could ever hold, for its bytes or tokens, is taken elided: the newest always, an
     older one where what is left of it has room. One that would have fitted an emptier room ends the context, so that
     nothing between two messages of it is missing.
     """
+    everything = tuple(place for unit in units for place in unit)
+    if messages.are_read and room.holds([messages.sizes[place] for place in everything]):
+        return _Taken(everything, frozenset(), len(units))
     whole = _Room(room.messages, room.bytes, room.tokens)
-    taken: list[list[ContextMessage]] = []
+    taken: list[Unit] = []
+    elided: set[int] = set()
     for unit in reversed(units):
-        sizes = [message.body_bytes for message in unit]
-        if room.holds(sizes) and all(message.body is not None for message in unit):
+        sizes = [messages.sizes[place] for place in unit]
+        if room.holds(sizes) and all(messages.bodies[place] is not None for place in unit):
             room.take(sizes)
-            taken.append([ContextMessage(message, elided=False) for message in unit])
+            taken.append(unit)
             continue
         elided_sizes = [min(size, _ELIDED_BYTES) for size in sizes]
         too_large = len(unit) <= whole.messages and not whole.holds(sizes)
-        if not too_large or unit[0].body is None or len(unit) > room.messages:
+        if not too_large or messages.bodies[unit[0]] is None or len(unit) > room.messages:
             break
         if taken and not room.holds(elided_sizes):
             break
         room.take(elided_sizes)
-        taken.append([ContextMessage(message, elided=True) for message in unit])
-    return taken
+        taken.append(unit)
+        elided.update(unit)
+    places = tuple(place for unit in reversed(taken) for place in unit)
+    return _Taken(places, frozenset(elided), len(taken))

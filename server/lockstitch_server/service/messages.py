@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from lockstitch_server.errors import SessionNotFound
 from lockstitch_server.model import Change, Content, Message, MessageUpdate, Receipt, Removal, SessionRef
 from lockstitch_server.service import outcomes
-from lockstitch_server.service.paging import Page, PageRequest, Paging
+from lockstitch_server.service.paging import PageRequest, Paging
 from lockstitch_server.store.reader import MessageFilter, Reader
+from lockstitch_server.store.stored_messages import StoredMessages
 from lockstitch_server.store.writer import Writer
 
 SEQ_MAX = 2**63 - 1
@@ -19,6 +20,14 @@ class Removed:
 
     messages: tuple[Message, ...]
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesPage:
+    """A page of messages."""
+
+    messages: StoredMessages
+    next_page_token: str
 
 
 class Messages:
@@ -47,7 +56,7 @@ class Messages:
         (message,) = report.messages
         return message, outcomes.receipt(report, change)
 
-    async def list(self, ref: SessionRef, page: PageRequest, shown: MessageFilter) -> tuple[Page[Message], int]:
+    async def list(self, ref: SessionRef, page: PageRequest, shown: MessageFilter) -> tuple[MessagesPage, int]:
         """Give a page of messages by seq, and the session's version that it saw."""
         cursor = self._paging.cursor(page, (int,))
         size = self._paging.size(page)
@@ -66,8 +75,8 @@ class Messages:
         items = found.messages[:size]
         token = ""
         if found.matched > len(items):
-            token = self._paging.token(page, items[-1].seq)
+            token = self._paging.token(page, items.seqs[-1])
         elif found.scanned == scan_max:
             # Filters hid the rest of what was looked at: the next page goes on behind it.
             token = self._paging.token(page, found.last_scanned)
-        return Page(items=items, next_page_token=token), found.as_of_version
+        return MessagesPage(items, token), found.as_of_version

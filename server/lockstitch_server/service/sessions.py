@@ -9,7 +9,6 @@ from lockstitch_server.model import (
     Content,
     Expiration,
     Memory,
-    Message,
     NewFork,
     NewSession,
     Receipt,
@@ -24,6 +23,7 @@ from lockstitch_server.service.paging import Page, PageRequest, Paging
 from lockstitch_server.service.quotas import Quotas
 from lockstitch_server.store.reader import Reader, SessionFilter, SessionParts
 from lockstitch_server.store.results import ChangeReport, SessionCursor, SessionView
+from lockstitch_server.store.stored_messages import StoredMessages
 from lockstitch_server.store.writer import Writer
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -40,7 +40,7 @@ class SessionAnswer:
 
     session: Session
     memory: Memory | None
-    messages: tuple[Message, ...]
+    messages: StoredMessages
     elided: bool
     open_tool_calls: tuple[ToolCall, ...]
     truncated: bool

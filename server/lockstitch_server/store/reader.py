@@ -15,7 +15,7 @@ from lockstitch_server.model import (
     ToolCall,
     ToolCallStatus,
 )
-from lockstitch_server.store import rows
+from lockstitch_server.store import rows, stored_messages
 from lockstitch_server.store.reading import Reading
 from lockstitch_server.store.results import (
     MemoryPage,
@@ -145,13 +145,9 @@ class Reader:
             current_version: int = row["s_version"]
             return current_version
         view = _view(row, ref, now=False)
-        erased = row["m_erased"] or ()
         return replace(
             view,
-            messages=tuple(
-                replace(message, erased=gone or message.erased)
-                for message, gone in zip(view.messages, erased, strict=True)
-            ),
+            messages=stored_messages.of_history(row, ref.key).reversed(),
             memory=rows.memory_at(row, row["s_memory_version"]),
         )
 
@@ -241,13 +237,18 @@ class Reader:
         )
         if not found:
             return None
-        head, *messages = found
+        (row,) = found
+        messages = (
+            stored_messages.of_history(row, ref.key, row["m_removed_versions"])
+            if shown.show_removed
+            else stored_messages.of_arrays(row, ref.key)
+        )
         return MessagePage(
-            as_of_version=head["m_version"],
-            messages=tuple(rows.message(row, ref.key) for row in messages),
-            scanned=head["m_scanned"],
-            last_scanned=head["m_last_scanned"] or 0,
-            matched=head["m_matched"],
+            as_of_version=row["m_version"],
+            messages=messages.reversed() if shown.descending else messages,
+            scanned=row["m_scanned"],
+            last_scanned=row["m_last_scanned"] or 0,
+            matched=row["m_matched"],
         )
 
     async def list_tool_calls(
@@ -313,7 +314,7 @@ def _view(row: Row, ref: SessionRef, *, now: bool = True) -> SessionView:
     places = zip(row["l_result_seqs"] or (), row["l_message_seqs"] or (), row["l_part_indexes"] or (), strict=True)
     return SessionView(
         session=rows.session(row, ref.tenant_id),
-        messages=tuple(rows.messages_of_arrays(row, ref.key)),
+        messages=stored_messages.of_arrays(row, ref.key).reversed(),
         memory=rows.memory(row, row["s_memory_version"]),
         tool_calls=tuple(rows.tool_calls_of_arrays(row, ref.key)),
         last_run=rows.run(row, ref.session_id) if now and row["run_id"] is not None else None,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lockstitch_server.model import Commit, Memory, Message, Run, Session, ToolCall, ToolCallStatus
+from lockstitch_server.store.stored_messages import StoredMessages
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class SessionView:
     """A session and, from the same snapshot, what was asked for beside it."""
 
     session: Session
-    messages: tuple[Message, ...]
+    messages: StoredMessages
     memory: Memory
     tool_calls: tuple[ToolCall, ...]
     last_run: Run | None
@@ -65,7 +66,7 @@ class MessagePage:
     """Messages of one page; `scanned` were looked at, up to `last_scanned`, and `matched` before the cut by size."""
 
     as_of_version: int
-    messages: tuple[Message, ...]
+    messages: StoredMessages
     scanned: int
     last_scanned: int
     matched: int

@@ -120,30 +120,6 @@ def message(row: Row, key: SessionKey) -> Message:
     )
 
 
-def messages_of_arrays(row: Row, key: SessionKey) -> Iterator[Message]:
-    """The messages of a row that holds them as arrays."""
-    if row["m_seqs"] is None:
-        return
-    columns = (
-        row[f"m_{name}"]
-        for name in ("seqs", "versions", "roles", "ids", "call_ids", "create_times", "bytes", "run_ids")
-    )
-    for *values, body in zip(*columns, row["m_bodies"], strict=True):
-        seq, version, role, message_id, call_id, create_time, body_bytes, run_id = values
-        yield Message(
-            seq=seq,
-            version=version,
-            role=MessageRole(role),
-            message_id=message_id or ids.message_id(key, seq),
-            call_id=call_id or "",
-            create_time=create_time,
-            body=body,
-            body_bytes=body_bytes,
-            run_id=run_id or "",
-            erased=body_bytes == 0,
-        )
-
-
 _TOOL_CALL_ARRAYS = {
     "requested_version": "c_requested_versions",
     "position": "c_positions",

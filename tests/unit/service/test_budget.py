@@ -6,6 +6,7 @@ import pytest
 
 from lockstitch_server.model import Memory, Message, MessageRole
 from lockstitch_server.service import budget
+from support.columns import stored
 
 DEFAULT_CLIENT_BYTES = 4 * 1024 * 1024
 
@@ -54,7 +55,7 @@ def test_memory_is_counted_as_it_is_written(key: bytes) -> None:
 
 def test_the_newest_messages_that_fit_are_given() -> None:
     each = 100 + budget.MESSAGE_ENVELOPE_BYTES
-    messages = [message(seq, 100) for seq in (1, 2, 3)]
+    messages = stored([message(seq, 100) for seq in (1, 2, 3)])
 
     for room, seqs in ((3 * each, [1, 2, 3]), (3 * each - 1, [2, 3]), (2 * each, [2, 3]), (each, [3])):
         fitting, elided = budget.newest_that_fit(messages, room)
@@ -62,16 +63,19 @@ def test_the_newest_messages_that_fit_are_given() -> None:
         assert not elided
 
 
+def newest(messages: list[Message], room: int) -> tuple[list[Message], bool]:
+    fitting, elided = budget.newest_that_fit(stored(messages), room)
+    return list(fitting), elided
+
+
 def test_the_newest_is_given_elided_where_it_does_not_fit_whole() -> None:
-    assert budget.newest_that_fit([message(1, 1), message(2, 100)], 50) == ((message(2, 100),), True)
-    assert budget.newest_that_fit([message(1, 1, read=False)], 10_000) == ((message(1, 1, read=False),), True)
+    assert newest([message(1, 1), message(2, 100)], 50) == ([message(2, 100)], True)
+    assert newest([message(1, 1, read=False)], 10_000) == ([message(1, 1, read=False)], True)
 
 
 def test_messages_behind_one_that_was_not_read_are_left_out() -> None:
-    messages = [message(1, 1), message(2, 1, read=False), message(3, 1)]
-
-    assert budget.newest_that_fit(messages, 10_000) == ((message(3, 1),), False)
+    assert newest([message(1, 1), message(2, 1, read=False), message(3, 1)], 10_000) == ([message(3, 1)], False)
 
 
 def test_no_messages_fit_anywhere() -> None:
-    assert budget.newest_that_fit([], 0) == ((), False)
+    assert newest([], 0) == ([], False)

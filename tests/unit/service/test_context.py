@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from lockstitch_server.model import Message, MessageRole
 from lockstitch_server.service import context
-from lockstitch_server.service.context import ContextMessage, Unit, _Room
+from lockstitch_server.service.context import _Room, _Taken
 from lockstitch_server.store.results import ResultPlace
+from support.columns import stored
 
 USER, ASSISTANT, TOOL = MessageRole.USER, MessageRole.ASSISTANT, MessageRole.TOOL
 PROFILE = settings(max_examples=300, derandomize=True, deadline=None, database=None)
@@ -35,19 +36,26 @@ def units(messages: Sequence[Message], places: Mapping[int, tuple[int, int]]) ->
 
     class View:
         def __init__(self) -> None:
-            self.messages = tuple(messages)
+            self.messages = stored(messages)
             self.result_places = {seq: ResultPlace(*place) for seq, place in places.items()}
 
-    return [[message.seq for message in unit] for unit in context._units(cast("Any", View()))]
+    return [[messages[place].seq for place in unit] for unit in context._units(cast("Any", View()))]
 
 
 def taken(
     made: Sequence[Sequence[Message]], *, messages: int = 100, size: int = 10_000, tokens: int | None = None
 ) -> Any:
     """(seq, elided) of what is taken, oldest first."""
-    room = _Room(messages=messages, bytes=size, tokens=tokens)
-    found = context._newest_units([cast("Unit", tuple(unit)) for unit in made], room)
-    return [(shown.message.seq, shown.elided) for unit in reversed(found) for shown in unit]
+    everything, found = newest(made, _Room(messages=messages, bytes=size, tokens=tokens))
+    return [(everything[place].seq, place in found.elided) for place in found.places]
+
+
+def newest(made: Sequence[Sequence[Message]], room: _Room) -> tuple[list[Message], _Taken]:
+    """All messages of these units, and which of them are taken."""
+    everything = [message for unit in made for message in unit]
+    places = iter(range(len(everything)))
+    units = [tuple(next(places) for _ in unit) for unit in made]
+    return everything, context._newest_units(stored(everything), units, room)
 
 
 def test_results_stand_behind_their_call_in_call_order_whenever_they_came() -> None:
@@ -112,18 +120,17 @@ def test_whatever_the_limits_units_stay_whole_and_together(
     made = [
         [message(next(seqs), TOOL if place else ASSISTANT, size=of) for place, of in enumerate(unit)] for unit in drawn
     ]
-    room = _Room(messages=messages, bytes=size, tokens=tokens)
+    everything, found = newest(made, _Room(messages=messages, bytes=size, tokens=tokens))
 
-    found: list[list[ContextMessage]] = context._newest_units([cast("Unit", tuple(unit)) for unit in made], room)[::-1]
-
-    newest = made[len(made) - len(found) :]
-    assert [[shown.message for shown in unit] for unit in found] == newest
-    assert sum(len(unit) for unit in found) <= messages
-    whole = [shown.message.body_bytes for unit in found for shown in unit if not shown.elided]
+    whole_units = made[len(made) - found.units :]
+    assert [everything[place] for place in found.places] == [message for unit in whole_units for message in unit]
+    assert len(found.places) <= messages
+    whole = [everything[place].body_bytes for place in found.places if place not in found.elided]
     assert sum(whole) <= size
     assert tokens is None or context._tokens(whole) <= tokens
-    for unit in found:
-        assert len({shown.elided for shown in unit}) == 1
-        if unit[0].elided:
-            bodies = [shown.message.body_bytes for shown in unit]
+    for unit in whole_units:
+        of_unit = {everything.index(message) for message in unit}
+        assert of_unit <= found.elided or not of_unit & found.elided
+        if of_unit <= found.elided:
+            bodies = [message.body_bytes for message in unit]
             assert sum(bodies) > size or (tokens is not None and context._tokens(bodies) > tokens)
