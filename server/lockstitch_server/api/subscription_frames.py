@@ -1,4 +1,4 @@
-"""Frames of a subscription; a commit's is made once for all streams that want the same of it."""
+"""Frames of a subscription; a commit's is made, and serialized, once for all streams that want the same of it."""
 
 from typing import Any, cast
 
@@ -19,8 +19,8 @@ def frame(event: Event, roles: Roles, store_epoch: str) -> pb.SubscribeResponse:
     match event:
         case LiveCommit():
             if roles not in event.frames:
-                event.frames[roles] = _commit(event.commit, roles)
-            return cast("pb.SubscribeResponse", event.frames[roles])
+                event.frames[roles] = _commit(event.commit, roles).SerializeToString()
+            return cast("pb.SubscribeResponse", event.frames[roles])  # what is bytes already is sent as it is
         case Drafted(draft_id, role, run_id, offset, text):
             response.draft.MergeFrom(
                 pb.Draft(draft_id=draft_id, offset=offset, text=text, role=cast("Any", role), run_id=run_id)
