@@ -8,7 +8,7 @@ from collections.abc import Callable
 import asyncpg
 
 from lockstitch_server.bus import BusLostError
-from lockstitch_server.store.pool import APP_ROLE
+from lockstitch_server.store.pool import APP_ROLE, DEAD_ENDS
 
 CHANNEL = "lockstitch"
 _SECONDS_MAX = 5.0
@@ -39,7 +39,7 @@ class PostgresBus:
                 self._url,
                 timeout=_SECONDS_MAX,
                 command_timeout=_SECONDS_MAX,
-                server_settings={"application_name": "lockstitch-listener", "role": APP_ROLE},
+                server_settings={"application_name": "lockstitch-listener", "role": APP_ROLE, **DEAD_ENDS},
             )
             await self._connection.add_listener(CHANNEL, listener)
         except _FAILURES as error:

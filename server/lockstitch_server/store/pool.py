@@ -12,6 +12,11 @@ from lockstitch_server.store import failures
 APP_ROLE = "lockstitch_app"
 BACKGROUND_ROLE = "lockstitch_background"
 _CONNECT_SECONDS = 5.0
+DEAD_ENDS = {"tcp_keepalives_idle": "30", "tcp_keepalives_interval": "10", "tcp_keepalives_count": "3"}
+"""Postgres asks a silent connection whether we are still there, and lets it go after a minute.
+
+By itself it would take two hours, in which connections that the network forgot use up those that it may have.
+"""
 _SLACK_SECONDS = 2.0
 
 
@@ -188,6 +193,7 @@ class Pool:
                 server_settings={
                     "application_name": "lockstitch-server",
                     "role": self._role,
+                    **DEAD_ENDS,
                     "statement_timeout": str(_milliseconds(self._statement_timeout)),
                     "timezone": "UTC",
                     "jit": "off",
