@@ -17,6 +17,7 @@ from faults.report import Report
 from faults.runner import FAULTS, Stages, play
 
 SHOWN_MAX = 10
+_SHOWN_CHARACTERS_MAX = 300
 
 
 async def run(names: Sequence[str], folder: Path, *, seconds: float, seed: int) -> list[Report]:
@@ -29,7 +30,7 @@ async def run(names: Sequence[str], folder: Path, *, seconds: float, seed: int) 
             played.append(told)
             print(told.line(), flush=True)  # noqa: T201 - it is for whoever waits
             for violation in told.violations[:SHOWN_MAX]:
-                print(f"    {violation.splitlines()[0]}", flush=True)  # noqa: T201 - likewise
+                print(f"    {violation[:_SHOWN_CHARACTERS_MAX]}", flush=True)  # noqa: T201 - likewise
             if told.violations:
                 print(f"    check it again: python -m faults.check {told.history}", flush=True)  # noqa: T201 - likewise
             reports.write(played, folder)

@@ -30,7 +30,7 @@ _CHANNEL_OPTIONS = (
     ("grpc.http2.bdp_probe", 0),
 )
 _OPENED_SECONDS_MAX = 120.0
-_COMES_AGAIN = {StatusCode.UNAVAILABLE, StatusCode.RESOURCE_EXHAUSTED}
+_COMES_AGAIN = {StatusCode.UNAVAILABLE, StatusCode.RESOURCE_EXHAUSTED, StatusCode.CANCELLED}
 
 
 @fault("1,000 streams that nobody reads", hold=(1.0, 50.0))

@@ -82,6 +82,11 @@ class Proxy:
             self._pairs.discard((near, far))
             dropped.transport.abort()
 
+    def let_go(self) -> None:
+        """Reset the sides that `half_open` left, as TCP does once one of them asks whether the other is there."""
+        for writer in self._kept:
+            writer.transport.abort()
+
     def restore(self) -> None:
         """Be a good network again."""
         self.refuses = False
