@@ -34,7 +34,9 @@ begin
             r_outcome := 'session_expired';
         elsif p_action in (2, 4) and v_session.active_run_id is not null then
             r_lease_expire_time := lockstitch.lock_lease_v1(p_tenant, p_session_key);
-            if r_lease_expire_time > clock_timestamp() then
+            -- A renewal may have been waited for. What is ended because its lease is over must not end before that.
+            v_begun.r_now := clock_timestamp();
+            if r_lease_expire_time > v_begun.r_now then
                 r_run_id := v_session.active_run_id;
                 v_run_status := 4;
                 if not p_force then
