@@ -72,11 +72,9 @@ async fn follow(session: &Session, testbed: &mut Testbed) -> Vec<String> {
     texts
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn writers_over_a_bad_network_lose_nothing_and_store_nothing_twice() {
-    let mut testbed = Testbed::start().await;
+async fn writers_over_a_bad_network_lose_nothing_and_store_nothing_twice(testbed: &mut Testbed) {
     let way = testbed.proxy_target.clone();
-    let sessions = sessions(&mut testbed, "concurrency-writers", &way).await;
+    let sessions = sessions(testbed, "concurrency-writers", &way).await;
     let mut writing = JoinSet::new();
     let mut wanted = BTreeSet::new();
     for writer in 0..2 * WRITERS_EACH {
@@ -89,7 +87,7 @@ async fn writers_over_a_bad_network_lose_nothing_and_store_nothing_twice() {
             Ok::<(), Error>(())
         });
     }
-    let followed = follow(&sessions[0], &mut testbed).await;
+    let followed = follow(&sessions[0], testbed).await;
     for written in writing.join_all().await {
         written.expect("every append is made");
     }
@@ -100,11 +98,9 @@ async fn writers_over_a_bad_network_lose_nothing_and_store_nothing_twice() {
     assert_eq!(stored.into_iter().collect::<BTreeSet<_>>(), wanted);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_writers_that_expect_the_same_version_one_wins() {
-    let mut testbed = Testbed::start().await;
+async fn of_writers_that_expect_the_same_version_one_wins(testbed: &mut Testbed) {
     let way = testbed.target.clone();
-    let sessions = sessions(&mut testbed, "concurrency-versions", &way).await;
+    let sessions = sessions(testbed, "concurrency-versions", &way).await;
     for version in (1..).take(ROUNDS) {
         let mut writing = JoinSet::new();
         for writer in 0..2 * WRITERS_EACH {
@@ -132,4 +128,12 @@ async fn of_writers_that_expect_the_same_version_one_wins() {
         }
     }
     assert_eq!(texts(&sessions[0]).await.len(), ROUNDS);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_tasks_over_two_servers_lose_nothing_and_one_wins() {
+    // One testbed for both: to start two at once is much for a small machine.
+    let mut testbed = Testbed::start().await;
+    writers_over_a_bad_network_lose_nothing_and_store_nothing_twice(&mut testbed).await;
+    of_writers_that_expect_the_same_version_one_wins(&mut testbed).await;
 }
