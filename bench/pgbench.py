@@ -33,6 +33,14 @@ _EXECUTED = re.compile(
 )
 _PARAMETER = re.compile(r"\$(\d+) = (NULL|'(?:[^']|'')*')")
 
+_TRIED = 20
+_COMMITS = """
+select count(*)
+from lockstitch.commits c
+join lockstitch.sessions s using (session_key)
+where starts_with(s.session_id, $1)
+"""
+
 _EMPTY = "''"
 
 _LAST_COMMIT = """
@@ -65,18 +73,33 @@ _OPTIONS = " ".join(
 class Pgbench:
     """Runs the statement with as many clients as it is told."""
 
-    def __init__(self, url: str, script: Path) -> None:
+    def __init__(self, url: str, superuser_url: str, script: Path) -> None:
         """Use `append_statement`."""
+        self._superuser_url = superuser_url
         self._program = _program()
         self._url = url
         self._script = script
 
     async def rate(self, *, clients: int, seconds: int) -> float:
         """Appends a second."""
-        command = [
-            *(self._program, "--no-vacuum", "--protocol=prepared", f"--client={clients}", "--jobs=1"),
-            *(f"--time={seconds}", f"--file={self._script}", self._url),
-        ]
+        return await self._run(f"--client={clients}", "--jobs=1", f"--time={seconds}")
+
+    async def try_out(self) -> None:
+        """Append a few times, and look whether each was a commit."""
+        before = await self._commits()
+        await self._run("--client=1", f"--transactions={_TRIED}")
+        if (made := await self._commits() - before) != _TRIED:
+            raise RuntimeError(f"{_TRIED} appends by pgbench made {made} commits")
+
+    async def _commits(self) -> int:
+        connection = await asyncpg.connect(self._superuser_url)
+        try:
+            return int(await connection.fetchval(_COMMITS, _NAME))
+        finally:
+            await connection.close()
+
+    async def _run(self, *how: str) -> float:
+        command = [self._program, "--no-vacuum", "--protocol=prepared", *how, f"--file={self._script}", self._url]
         environment = os.environ | {"PGOPTIONS": _OPTIONS}
         done = await asyncio.to_thread(subprocess.run, command, env=environment, capture_output=True, text=True)
         found = re.search(r"tps = ([0-9.]+) ", done.stdout)
@@ -95,7 +118,10 @@ async def append_statement(stage: Stage, folder: Path) -> Pgbench:
     statement, parameters = await _said(stage)
     script = folder / "append.sql"
     script.write_text(f"\\set n random(1, {SESSIONS})\n{await _script(stage, statement, parameters)};\n")
-    return Pgbench(running_urls(stage.server.data_dir).app, script)
+    urls = running_urls(stage.server.data_dir)
+    made = Pgbench(urls.app, urls.superuser, script)
+    await made.try_out()
+    return made
 
 
 async def _said(stage: Stage) -> tuple[str, list[str | None]]:
