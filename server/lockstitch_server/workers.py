@@ -26,8 +26,9 @@ async def running_workers(settings: Settings, database_url: str) -> AsyncIterato
     """Serve in `settings.workers` processes; a dead one is replaced. On exit all drain."""
     held, address = listening.hold(listening.parse(settings.listen))
     orders = settings.model_copy(update={"listen": str(address), "database_url": database_url}).model_dump_json()
+    seconds = settings.shutdown_grace.total_seconds() + STOP_SECONDS_MARGIN
     with held:
-        workers = [await Worker.start(orders) for _ in range(settings.workers)]
+        workers = await _started(settings.workers, orders, seconds)
         watches = [asyncio.create_task(worker.keep_alive(), name=COMMAND) for worker in workers]
         try:
             yield address
@@ -35,8 +36,20 @@ async def running_workers(settings: Settings, database_url: str) -> AsyncIterato
             for watch in watches:
                 watch.cancel()
             await asyncio.gather(*watches, return_exceptions=True)
-            seconds = settings.shutdown_grace.total_seconds() + STOP_SECONDS_MARGIN
             await asyncio.gather(*(worker.stop(seconds) for worker in workers))
+
+
+async def _started(count: int, orders: str, stop_seconds: float) -> "list[Worker]":
+    """Start so many at once; where one does not start, none is left."""
+    starting = [asyncio.create_task(Worker.start(orders), name=COMMAND) for _ in range(count)]
+    try:
+        return await asyncio.gather(*starting)
+    except BaseException:
+        for start in starting:
+            start.cancel()
+        ended = await asyncio.gather(*starting, return_exceptions=True)
+        await asyncio.gather(*(worker.stop(stop_seconds) for worker in ended if isinstance(worker, Worker)))
+        raise
 
 
 class Worker:

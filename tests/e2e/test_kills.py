@@ -14,7 +14,8 @@ from grpc import aio
 from lockstitch.v1 import message_pb2, session_service_pb2
 from lockstitch_server.server_process import ServerProcess
 from support.callers import Caller
-from support.processes import children, is_alive, postmaster_pid, until_gone
+from support.processes import is_alive, postmaster_pid, until_gone
+from support.shared_port import workers_of
 from support.waiting import until
 
 Serve = Callable[..., ServerProcess]
@@ -99,28 +100,17 @@ async def test_a_retry_after_a_kill_is_not_a_second_write(serve: Serve, call: Ca
 async def test_a_killed_worker_is_replaced(serve: Serve, call: Call) -> None:
     server = serve("--workers", "2")
     session_id = await create(call(server))
-    workers = serving_children(server)
+    workers = workers_of(server)
     assert len(workers) == 2
     os.kill(workers[0], signal.SIGKILL)
-    await until(lambda: len(set(serving_children(server)) - {workers[0]}) == 2, "a replaced worker")
+    await until(lambda: len(set(workers_of(server)) - {workers[0]}) == 2, "a replaced worker")
     assert await title_of(call(server), session_id) == "kept"
 
 
 @pytest.mark.parametrize("end", [ServerProcess.stop, ServerProcess.kill])
 async def test_no_worker_outlives_its_server(serve: Serve, end: Callable[[ServerProcess], int]) -> None:
     server = serve("--workers", "2")
-    workers = serving_children(server)
+    workers = workers_of(server)
     end(server)
     for worker in workers:
         until_gone(worker)
-
-
-def serving_children(server: ServerProcess) -> list[int]:
-    return [pid for pid in children(server.process.pid) if "serve-worker" in command_of(pid)]
-
-
-def command_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text()
-    except FileNotFoundError:
-        return ""

@@ -21,10 +21,13 @@ class Caller:
     Every call carries the token, if there is one, and a deadline, if it has none.
     """
 
-    def __init__(self, target: str, token: str | None = None) -> None:
+    def __init__(self, target: str, token: str | None = None, *, alone: bool = False) -> None:
+        """`alone` has a connection of its own: others share one where they call the same target."""
         self.headers = [("authorization", f"Bearer {token}")] if token else []
         """What streams are called with: only unary calls carry the token by themselves."""
-        self.channel = aio.insecure_channel(target, interceptors=[_Headers(self.headers)])
+        self.channel = aio.insecure_channel(
+            target, options=[("grpc.use_local_subchannel_pool", int(alone))], interceptors=[_Headers(self.headers)]
+        )
         self.sessions = SessionServiceStub(self.channel)
         self.runs = RunServiceStub(self.channel)
         self.checkpoints = CheckpointServiceStub(self.channel)
