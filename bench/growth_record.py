@@ -101,7 +101,8 @@ store is, has to be at most {BOUND}.
 
 {table}
 
-Pages are those of tables and indexes that a call looked at, in memory or not; rows scanned are those that it read
-without an index. Where neither grows, the plans are those of a young store.
+Pages are those of tables and indexes that a call looked at, in memory or not: one more for each look into an index
+whose tree is a level deeper. Rows scanned are those that it read without an index: a plan that was not made for a store
+that grows reads many.
 """
     FILE.with_suffix(".md").write_text(page)
