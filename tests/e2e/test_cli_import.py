@@ -149,7 +149,7 @@ def test_a_broken_line_is_skipped_where_asked(commands: Commands) -> None:
         ("openai-chat", b'{"title": "x", "mapping": {}}\n', "no list of messages"),
         ("openai-chat", b"PK\x03\x04rest", "zip file"),
         ("openai-chat", b"\x1f\x8b\x08\x00broken", "damaged gzip"),
-        ("openai-chat", gzip.compress(b'{"messages": []}\n' * 9)[:-9], "damaged gzip"),
+        ("openai-chat", gzip.compress(b'{"messages": []}\n' * 9, mtime=0)[:-9], "damaged gzip"),
         ("openai-chat", lines_of({"format": "lockstitch/1", "session_id": "s"}), "--format lockstitch"),
         (
             "openai-chat",
