@@ -1,6 +1,7 @@
 """The fixtures every test may use; Postgres and servers are real, and started here."""
 
 import os
+import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -16,6 +17,10 @@ from support.databases import TEMPLATE, Database, made_database
 from support.folders import open_folder
 
 Connect = Callable[..., Caller]
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell starts so what it puts in the background. What we start would inherit it: nothing could be interrupted.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

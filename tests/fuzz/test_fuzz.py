@@ -102,12 +102,22 @@ def wire(server: ServerProcess) -> Iterator[Wire]:
     made.channel.close()
 
 
-def in_batches(share: float, wire: Wire, check: Callable[..., None], *strategies: st.SearchStrategy[Any]) -> int:
-    """Draw for a share of the time, each batch on sessions of its own; say how many were drawn."""
+def in_batches(
+    share: float,
+    wire: Wire,
+    check: Callable[..., None],
+    *strategies: st.SearchStrategy[Any],
+    enough: Callable[[], bool] = lambda: True,
+) -> int:
+    """Draw for a share of the time, each batch on sessions of its own; say how many were drawn.
+
+    On a slow machine that is as few as chance likes, so a test says what is `enough`; ten times the least is, anyway.
+    """
     drawn, ends = 0, time.monotonic() + share * SECONDS
 
     def goes_on() -> bool:
-        return time.monotonic() < ends or drawn < BATCHES_MIN * BATCH
+        least = BATCHES_MIN * BATCH
+        return time.monotonic() < ends or drawn < least or (drawn < 10 * least and not enough())
 
     while goes_on():
         wire.fill_pools()
@@ -145,10 +155,14 @@ def test_every_request_gets_an_answer_and_what_is_accepted_comes_back(wire: Wire
             comes_back(wire, rpc, steps[0], answer_of(rpc, answer))
 
     every = st.sampled_from(sorted(RPCS)).flatmap(lambda rpc: st.tuples(st.just(rpc), requests(rpc)))
-    assert in_batches(0.7, wire, check, every, st.sampled_from(ROLES)) >= BATCH
-    # Not only refusals: the requests are as plausible as they are wild.
-    assert {"Append", "ListMessages"} & accepted, accepted
-    assert len(accepted) > len(asked) / 3, (accepted, asked)
+
+    def as_plausible_as_wild() -> bool:
+        return bool({"Append", "ListMessages"} & accepted) and len(accepted) > len(asked) / 3
+
+    drawn = in_batches(0.7, wire, check, every, st.sampled_from(ROLES), enough=as_plausible_as_wild)
+    assert drawn >= BATCH
+    # Not only refusals.
+    assert as_plausible_as_wild(), (accepted, asked)
 
 
 def comes_back(wire: Wire, rpc: str, sent: Any, answer: Any) -> None:

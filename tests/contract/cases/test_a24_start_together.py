@@ -27,8 +27,9 @@ async def test_five_servers_on_an_empty_database_all_serve_from_their_first_mome
     settings = {
         "TZ": "Asia/Kolkata",
         "LOCKSTITCH_MIGRATION_URL": empty_database.owner_url,
-        # Six servers on one database, which takes a hundred connections.
-        "LOCKSTITCH_POOL_CONNECTIONS_MAX": "5",
+        # Six servers on one database, which takes a hundred connections, some of them other tests' servers'.
+        "LOCKSTITCH_POOL_CONNECTIONS_MAX": "3",
+        "LOCKSTITCH_POOL_WAIT": "30",
     }
 
     def on_a_thread(act: Callable[[], Any]) -> Awaitable[Any]:
