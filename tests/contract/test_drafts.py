@@ -196,7 +196,9 @@ async def test_a_retry_gives_the_same_receipt_and_need_not_send_the_text_again(
     assert len(await texts(engines[0], session_id)) == 1
 
 
-async def test_a_retry_with_another_header_or_end_is_refused(engine: Rpc, create: Create) -> None:
+async def test_a_retry_with_another_header_or_end_is_refused(
+    engine: Rpc, create: Create, shared_database: Database, tenant: str
+) -> None:
     session_id = await create()
     reused = (grpc.StatusCode.FAILED_PRECONDITION, "REQUEST_ID_REUSED")
     await Drafting(engine.caller, session_id, draft_id="d-1").end("text")
@@ -209,6 +211,7 @@ async def test_a_retry_with_another_header_or_end_is_refused(engine: Rpc, create
     assert appended.what == reused
     # While it is open, too.
     await Drafting(engine.caller, session_id, draft_id="d-2").say("text")
+    await until_stored(shared_database, tenant, session_id, {"d-2": "text"})
     open_one = Drafting(engine.caller, session_id, draft_id="d-2", message={"author": "b"})
     refused = await refusal(open_one.end("text"))
     assert refused.what == reused
