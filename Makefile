@@ -123,7 +123,7 @@ $(PLOTS): Makefile
 	.venv-plots/bin/pip install --quiet $(PLOT_WITH)
 	@touch $@
 
-bench: $(READY) $(if $(filter 1,$(PLOT)),$(PLOTS)) ## measure what we publish, in under ten minutes; PLOT=1 draws it, too
+bench: $(READY) $(if $(filter 1,$(PLOT)),$(PLOTS)) ## measure what we publish, on a quiet machine; PLOT=1 draws it, too
 	@$(MAKE) --no-print-directory $(LOAD) || echo "No native load generator: that needs Go. What needs it is named as not measured."
 	@$(MAKE) --no-print-directory -C client/go bench || echo "No Go client: that needs Go. What needs it is named as not measured."
 	@$(MAKE) --no-print-directory $(PEERS) || echo "No peers: that needs a package index. What needs them is named as not measured."

@@ -15,7 +15,7 @@ from results import Figure, Missing, NotMeasured, Results, commit, machine
 from stage import Stage, end_when_told, made_stage
 
 SECONDS_MAX = 2400.0
-"""On a quiet machine it takes less than ten minutes; others may be at work."""
+"""More than any run should take; others may be at work."""
 
 
 async def measure(parts: Sequence[Part], *, quick: bool) -> Results:
