@@ -26,7 +26,7 @@ TUNING = {
     "autovacuum_vacuum_scale_factor": "0.05",
     "autovacuum_analyze_scale_factor": "0.05",
     "checkpoint_completion_target": "0.9",
-    "max_connections": "100",
+    "max_connections": "200",  # of ten each for every worker, and for every server that is put on this database
     "max_wal_size": "2GB",
     "shared_buffers": "128MB",
     "wal_compression": "on",  # content is text; full pages shrink to a third
