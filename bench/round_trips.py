@@ -6,9 +6,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from statistics import median
 from urllib.parse import parse_qs, quote, unquote, urlsplit
+from uuid import uuid4
 
 from counting_proxy import CountingProxy, counting_proxy
 from lockstitch import Client
+from lockstitch.v1.session_service_pb2 import CreateIfMissing
 from lockstitch_server.embedded import running_urls
 from lockstitch_server.server_process import ServerProcess
 from results import Figure, Target
@@ -50,10 +52,15 @@ async def _counted(client: Client, proxy: CountingProxy) -> list[Target | Figure
     async def create() -> object:
         return await client.create(user_id="bench", messages=[message()])
 
+    async def append_to_none() -> object:
+        session = client.session(uuid4().hex)
+        return await session.append(messages=[message()], create_if_missing=CreateIfMissing(user_id="bench"))
+
     return [
         Target("round_trips_create", await _a_call(create, proxy)),
         Target("round_trips_append", await _a_call(append, proxy)),
         Target("round_trips_get", await _a_call(get, proxy)),
+        Figure("round trips of an append that creates its session", f"{await _a_call(append_to_none, proxy):g}"),
         Figure("GetContext's round trips", f"{await _a_call(session.context, proxy):g}"),
     ]
 

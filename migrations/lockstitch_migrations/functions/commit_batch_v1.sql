@@ -54,7 +54,7 @@ begin
                 p_op_result[v_o:v_p], p_allow_orphans[i],
                 null, null, null, 0::smallint, false, null, null,
                 p_creates[i], p_users[i], p_agents[i], '', '{}', '{}', '', null, null, null,
-                p_session_messages_max, 0, null, null, false, null, null, false, not p_wait
+                p_session_messages_max, 0, null, null, false, null, null, false, case when p_wait then 0 else 2 end::smallint
             );
             r_outcome := v_made.r_outcome;
             r_index := v_made.r_index;

@@ -13,7 +13,8 @@
 -- commit. p_memory_run_id: the run whose own memory is changed, in place of the session's; its versions are then compared and given
 -- (r_changed_memory_version). p_is_draft: the request's draft becomes this commit.
 --
--- p_skip_locked: answers 'put_aside', and waits for nobody, where another transaction holds the session, or where it would have to be made.
+-- p_put_aside: from 1 on answers 'put_aside', and waits for nobody, where another transaction holds the session; 2 does so where it would
+-- have to be made, too.
 --
 -- p_remove_last and p_remove_from take messages from the end before the content is stored. That has to be done before the ledger's
 -- steps are thought through, so a refusal after it is raised as LS001, for remove_messages_v1 to undo and to answer.
@@ -33,7 +34,7 @@ create function lockstitch.commit_v1(
     p_metadata bytea, p_expire_time timestamptz, p_ttl interval, p_idle_ttl interval,
     p_session_messages_max integer, p_memory_bytes_max integer,
     p_remove_last bigint, p_remove_from bigint, p_erase boolean,
-    p_finish_status smallint, p_finish_error bytea, p_is_draft boolean, p_skip_locked boolean,
+    p_finish_status smallint, p_finish_error bytea, p_is_draft boolean, p_put_aside smallint,
     out r_outcome text, out r_index integer, out r_version bigint, out r_last_seq bigint, out r_memory_version bigint,
     out r_new_messages integer, out r_new_tool_calls integer, out r_commit_time timestamptz, out r_status smallint,
     out r_call_version bigint, out r_call_position integer, out r_message_ids text[], out r_changed_memory_version bigint
@@ -58,12 +59,12 @@ begin
     perform set_config('app.tenant', p_tenant, true);
     p_create := abs(p_create);
 
-    if p_skip_locked then
+    if p_put_aside > 0 then
         select * into v_session from lockstitch.sessions s
         where s.session_key = p_session_key and s.tenant_id = p_tenant
         for no key update skip locked;
         if not found and (
-            p_create > 0
+            (p_create > 0 and p_put_aside = 2)
             or exists (select from lockstitch.sessions s where s.session_key = p_session_key and s.tenant_id = p_tenant)
         ) then
             r_outcome := 'put_aside';

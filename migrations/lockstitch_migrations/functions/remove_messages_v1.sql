@@ -29,7 +29,7 @@ begin
         p_message_event_times, p_message_bodies, p_op, p_op_message, p_op_part, p_op_version, p_op_position, p_op_call_id,
         p_op_name, p_op_arguments_digest, p_op_status, p_op_outcome_digest, p_op_granted, p_op_detail, p_op_arguments,
         p_op_result, p_allow_orphans, null, null, null, 0::smallint, false, null, null, 0::smallint, null, null, null, null, null,
-        null, null, null, null, p_session_messages_max, 0, p_remove_last, p_remove_from, p_erase, null, null, false, false
+        null, null, null, null, p_session_messages_max, 0, p_remove_last, p_remove_from, p_erase, null, null, false, 0::smallint
     ) as c;
 exception when sqlstate 'LS001' then
     get stacked diagnostics r_outcome = message_text, v_detail = pg_exception_detail;

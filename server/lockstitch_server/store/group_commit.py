@@ -20,6 +20,8 @@ _BYTES_MAX = 32 * 1024
 _MESSAGES_MAX = 8
 _STEPS_MAX = 8
 _PUT_ASIDE = "put_aside"
+WAIT, PUT_ASIDE_HELD = 0, 1
+"""What an append by itself does with a session that another transaction holds. In a batch none is made, either."""
 
 
 @dataclass(slots=True)
@@ -101,7 +103,7 @@ class GroupCommit:
     async def _sent_at_once(self, commit: NewCommit) -> asyncpg.Record:
         self._running = True
         try:
-            return await self._statements.one("append", *commit.arguments(self._limits), True)
+            return await self._statements.one("append", *commit.arguments(self._limits), PUT_ASIDE_HELD)
         finally:
             self._running = False
             # Others have come meanwhile, or went on waiting while their caller left.
@@ -190,7 +192,7 @@ class GroupCommit:
                 "append_batch", *commit_arguments.of_batch(commits, self._limits, wait=wait)
             )
         (item,) = items
-        arguments = (*item.commit.arguments(self._limits), not wait)
+        arguments = (*item.commit.arguments(self._limits), WAIT if wait else PUT_ASIDE_HELD)
         return [await self._statements.one("append", *arguments, may_be_made=item.may_be_made)]
 
     def _failed(self, items: list[_Item], error: Exception) -> None:

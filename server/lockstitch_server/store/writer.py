@@ -62,7 +62,7 @@ class Writer:
         if self._group is not None and group_commit.takes(commit):
             row = await self._group.append(commit)
         else:
-            row = await self._statements.one("append", *commit.arguments(self._limits), False)
+            row = await self._statements.one("append", *commit.arguments(self._limits), group_commit.WAIT)
         return self._reported(row, change, content)
 
     async def create_session(self, change: Change, new: NewSession, content: Content) -> ChangeReport:
@@ -80,7 +80,7 @@ class Writer:
     async def stream_draft(self, change: Change, content: Content) -> ChangeReport:
         """Make a commit of what a draft became, in the draft's place."""
         arguments = NewCommit(change, content, None, CREATE_NEVER).arguments(self._limits, is_draft=True)
-        row = await self._statements.one("append", *arguments, False)
+        row = await self._statements.one("append", *arguments, group_commit.WAIT)
         return self._reported(row, change, content)
 
     async def fork_session(self, change: Change, fork: NewFork) -> ChangeReport:

@@ -7,7 +7,7 @@
 --     $33 op_arguments, $34 op_result, $35 allow_orphans, $36 memory_keys, $37 memory_values, $38 memory_key_versions,
 --     $39 memory_scope, $40 memory_needs_guard, $41 memory_change, $42 memory_run_id, $43 create, $44 user, $45 agent,
 --     $46 title, $47 label_keys, $48 label_values, $49 metadata, $50 expire_time, $51 ttl, $52 idle_ttl,
---     $53 session_messages_max, $54 memory_bytes_max, $55 erase, $56 finish_status, $57 finish_error, $58 is_draft, and of the first $59 skip_locked
+--     $53 session_messages_max, $54 memory_bytes_max, $55 erase, $56 finish_status, $57 finish_error, $58 is_draft, and of the first $59 put_aside
 
 -- name: append
 -- Makes a commit of messages, tool calls and memory.
@@ -40,7 +40,7 @@ select
 from lockstitch.commit_v1(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
     $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44,
-    $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, null, null, $55, $56, $57, $58, false
+    $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, null, null, $55, $56, $57, $58, 0::smallint
 ) as c
 left join lateral lockstitch.session_at_v1($1, $2, c.r_version) as s on c.r_outcome in ('committed', 'replayed')
 
@@ -54,7 +54,7 @@ select
 from lockstitch.commit_v1(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
     $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44,
-    $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, null, null, $55, $56, $57, $58, false
+    $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, null, null, $55, $56, $57, $58, 0::smallint
 ) as c
 left join lateral lockstitch.memory_at_v1($1, $2, c.r_version, coalesce($42, '')) as m
     on c.r_outcome in ('committed', 'replayed', 'unchanged')
@@ -67,7 +67,7 @@ select
 from lockstitch.commit_v1(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23,
     $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43, $44,
-    $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, null, null, $55, $56, $57, $58, false
+    $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, null, null, $55, $56, $57, $58, 0::smallint
 ) as c
 left join lateral lockstitch.tool_calls_at_v1(
     $1, $2, array[c.r_call_version], array[c.r_call_position], array[c.r_version], 16777216
