@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 
 from lockstitch_server.api.admission import Admission
+from lockstitch_server.api.backlog import Backlog
 from lockstitch_server.errors import Overloaded
 
 
@@ -16,9 +17,15 @@ class Clock:
 
 
 def admission(
-    clock: Clock | None = None, *, calls_max: int = 1000, calls_under_load: int = 1000, bytes_max: int = 100
+    clock: Clock | None = None,
+    *,
+    backlog: Backlog | None = None,
+    calls_max: int = 1000,
+    calls_under_load: int = 1000,
+    bytes_max: int = 100,
 ) -> Admission:
     return Admission(
+        backlog or Backlog(),
         calls_max=calls_max,
         calls_under_load=calls_under_load,
         queue_max=timedelta(seconds=1),
@@ -95,6 +102,42 @@ def test_under_load_a_call_is_let_in_for_each_that_is_answered() -> None:
         for _ in range(2):
             with door.admitted(1), pytest.raises(Overloaded), door.admitted(1):
                 pass
+
+
+def test_a_backlog_stands_as_calls_do_that_are_being_answered() -> None:
+    clock, backlog = Clock(), Backlog()
+    door = admission(clock, backlog=backlog, calls_under_load=8)
+    backlog.calls = 6
+    with door.admitted(1), door.admitted(1), door.admitted(1):
+        clock.now = 1.1
+        with pytest.raises(Overloaded), door.admitted(1):
+            pass
+        backlog.calls = 4
+        with door.admitted(1), pytest.raises(Overloaded), door.admitted(1):
+            pass
+
+
+def test_a_queue_that_shrinks_is_a_burst_however_long_it_takes_to_be_worked_off() -> None:
+    clock, backlog = Clock(), Backlog()
+    door = admission(clock, backlog=backlog, calls_under_load=4)
+    with door.admitted(1):
+        for waiting in (800, 600, 450, 330):
+            backlog.calls = waiting
+            with door.admitted(1):
+                clock.now += 0.9
+        clock.now += 0.2
+        with pytest.raises(Overloaded), door.admitted(1):
+            pass
+
+
+def test_a_backlog_keeps_out_no_more_than_leaves_work_for_the_machine() -> None:
+    clock, backlog = Clock(), Backlog()
+    door = admission(clock, backlog=backlog, calls_under_load=8)
+    backlog.calls = 500
+    with door.admitted(1):
+        clock.now = 1.1
+        with door.admitted(1), pytest.raises(Overloaded), door.admitted(1):
+            pass
 
 
 def test_no_more_bytes_are_held_than_may_be_but_one_call_alone_is_let_in() -> None:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from time import monotonic
 
+from lockstitch_server.api.backlog import Backlog
 from lockstitch_server.errors import Overloaded
 
 _SPAN_SECONDS = 0.5
@@ -17,21 +18,28 @@ _TURNED_AWAY_EACH = 0.25
 _WAIT_SECONDS_MIN = 0.25
 _WAIT_SECONDS_MAX = 4.0
 
+_LEAST_SHARE = 4
+"""A quarter of `calls_under_load` is answered however long the backlog is: the machine works while it shrinks."""
+
+_SHRUNK = 0.75
+"""A queue that shrank to so much of what it was is a burst that is being worked off."""
+
 _CALM_SECONDS = 1.5 * _WAIT_SECONDS_MAX
 """Load is over when nobody was turned away for so long: those who are away have come again by then."""
 
 
 class Admission:
-    """Counts calls that are being answered, and the bytes of their requests.
+    """Counts calls that are being answered, the backlog of those that wait to be, and the bytes of their requests.
 
-    A burst is let in and worked off. A queue that stands is not: from when it has stood for `queue_max`, only
-    `calls_under_load` are answered at a time, which keeps the machine busy, until nobody was turned away for a while.
+    A burst is let in and worked off. A queue that stands is not: where it did not shrink for `queue_max`, no more than
+    `calls_under_load` are here at a time, which keeps the machine busy, until nobody was turned away for a while.
     To judge a queue by how long it stands, not by how long it is, is CoDel's rule (Nichols and Jacobson, ACM Queue
     10/5, 2012). The more come in vain, the later they are told to come again.
     """
 
     def __init__(
         self,
+        backlog: Backlog,
         *,
         calls_max: int,
         calls_under_load: int,
@@ -40,6 +48,7 @@ class Admission:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """`calls_max` is for bursts; `clock` gives seconds."""
+        self._backlog = backlog
         self._calls_max = calls_max
         self._calls_under_load = min(calls_under_load, calls_max)
         self._queue_max = queue_max.total_seconds()
@@ -48,14 +57,16 @@ class Admission:
         self._calls = 0
         self._bytes = 0
         self._stands_since: float | None = None
+        self._stands_at = 0
         self._under_load_until = 0.0
         self._wait = _Wait()
 
     @contextmanager
     def admitted(self, request_bytes: int) -> Iterator[None]:
         """Count a call while it is answered; raises Overloaded where there are enough. One alone is always let in."""
-        if self._calls >= self._calls_under_load:
-            self._check_calls()
+        here = self._calls + self._backlog.calls
+        if here >= self._calls_under_load:
+            self._check_calls(here)
         if self._calls and self._bytes + request_bytes > self._bytes_max:
             raise self._overloaded(f"This server holds {self._bytes_max} bytes of requests at a time.")
         self._wait.let_in += 1
@@ -66,20 +77,21 @@ class Admission:
         finally:
             self._calls -= 1
             self._bytes -= request_bytes
-            if self._calls <= self._calls_under_load // 2:
+            if self._calls + self._backlog.calls <= self._calls_under_load // 2:
                 self._stands_since = None
 
-    def _check_calls(self) -> None:
+    def _check_calls(self, here: int) -> None:
         if self._calls >= self._calls_max:
             raise self._overloaded(f"This server answers {self._calls_max} calls at a time.")
         now = self._clock()
-        if now < self._under_load_until or self._has_stood(now):
+        is_under_load = now < self._under_load_until or self._has_stood(here, now)
+        if is_under_load and self._calls * _LEAST_SHARE >= self._calls_under_load:
             self._under_load_until = now + _CALM_SECONDS
-            raise self._overloaded(f"This server answers {self._calls_under_load} calls at a time under load.")
+            raise self._overloaded(f"This server holds {self._calls_under_load} calls at a time under load.")
 
-    def _has_stood(self, now: float) -> bool:
-        if self._stands_since is None:
-            self._stands_since = now
+    def _has_stood(self, here: int, now: float) -> bool:
+        if self._stands_since is None or here <= self._stands_at * _SHRUNK:
+            self._stands_since, self._stands_at = now, here
         return now - self._stands_since > self._queue_max
 
     def _overloaded(self, sentence: str) -> Overloaded:

@@ -15,6 +15,7 @@ from google.protobuf.message import DecodeError, Message
 
 from lockstitch_server.api import failures
 from lockstitch_server.api.admission import Admission
+from lockstitch_server.api.backlog import Backlog
 from lockstitch_server.api.call import Call, current_call
 from lockstitch_server.api.doorway import Doorway
 from lockstitch_server.api.patience import Patience
@@ -55,6 +56,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
         identity: Identity,
         rates: Rates,
         admission: Admission,
+        backlog: Backlog,
         *,
         unary_deadline: timedelta,
         stall_max: timedelta,
@@ -64,6 +66,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
         self._certificates = identity.certificates
         self._rates = rates
         self._admission = admission
+        self._backlog = backlog
         self._deadline = unary_deadline.total_seconds()
         self._stall_max = stall_max.total_seconds()
         self._wrapped: dict[str, Handler] = {}
@@ -80,6 +83,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
     ) -> Handler:
         """Give the wrapped handler of our methods, and others' as they are."""
         method = handler_call_details.method
+        self._backlog.taken_over(method)
         if method in self._wrapped:
             return self._wrapped[method]
         handler = await continuation(handler_call_details)

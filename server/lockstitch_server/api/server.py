@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import cast
 
 import grpc
 import grpc.aio
@@ -22,6 +23,7 @@ from lockstitch.v1 import (
 from lockstitch_server import failpoints
 from lockstitch_server.api.admin_service import AdminServicer
 from lockstitch_server.api.admission import Admission
+from lockstitch_server.api.backlog import Backlog, InOneLine
 from lockstitch_server.api.checkpoint_service import CheckpointServicer
 from lockstitch_server.api.grpc_log import tell_lost_callers_quietly
 from lockstitch_server.api.health_service import Health
@@ -72,7 +74,9 @@ async def serving(
         subject_rate=settings.subject_calls_a_second,
         burst=settings.rate_burst,
     )
+    backlog = Backlog()
     admission = Admission(
+        backlog,
         calls_max=settings.calls_in_flight_max,
         calls_under_load=settings.calls_under_load,
         queue_max=settings.overload_after,
@@ -82,6 +86,7 @@ async def serving(
         identity,
         rates,
         admission,
+        backlog,
         unary_deadline=settings.unary_deadline,
         stall_max=settings.stream_stall_max,
     )
@@ -98,20 +103,21 @@ async def serving(
         ],
     )
     requests = Requests(settings, Policy(users_choose_session_ids=settings.users_choose_session_ids))
-    session_service_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(requests, services), server)
+    line = cast("grpc.aio.Server", InOneLine(server))
+    session_service_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(requests, services), line)
     admin = AdminServicer(requests, services.identity, services.epoch, durability, services.erasure)
-    run_service_pb2_grpc.add_RunServiceServicer_to_server(RunServicer(requests, services), server)
-    checkpoint_service_pb2_grpc.add_CheckpointServiceServicer_to_server(CheckpointServicer(requests, services), server)
-    admin_service_pb2_grpc.add_AdminServiceServicer_to_server(admin, server)
+    run_service_pb2_grpc.add_RunServiceServicer_to_server(RunServicer(requests, services), line)
+    checkpoint_service_pb2_grpc.add_CheckpointServiceServicer_to_server(CheckpointServicer(requests, services), line)
+    admin_service_pb2_grpc.add_AdminServiceServicer_to_server(admin, line)
     health = Health(_SERVICES)
     if settings.health:
         health_pb2_grpc.add_HealthServicer_to_server(health, server)
     if settings.reflection:
         reflection.enable_server_reflection((*_SERVICES, reflection.SERVICE_NAME), server)
     port = _bind(server, listen, _credentials(settings))
-    await server.start()
     try:
-        yield port
+        async with backlog.watched(server):
+            yield port
     finally:
         ends = asyncio.get_running_loop().time() + settings.shutdown_grace.total_seconds()
         health.stop()

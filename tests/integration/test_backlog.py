@@ -1,0 +1,83 @@
+"""How many calls wait inside gRPC, counted on a real server whose loop is busy."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import grpc
+import grpc.aio
+import pytest
+
+from lockstitch_server.api.backlog import Backlog, InOneLine
+
+CALLS = 200
+BUSY_SECONDS = 0.005
+
+
+class Counting(grpc.aio.ServerInterceptor):
+    """Tells the backlog what is taken over, as the server's interceptor does."""
+
+    def __init__(self, backlog: Backlog) -> None:
+        self._backlog = backlog
+
+    async def intercept_service(
+        self, continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]], details: grpc.HandlerCallDetails
+    ) -> Any:
+        self._backlog.taken_over(details.method)
+        return await continuation(details)
+
+
+async def busy(request: bytes, _: Any) -> bytes:
+    """Hold the loop, as work does."""
+    time.sleep(BUSY_SECONDS)  # noqa: ASYNC251 - that is the point
+    return request
+
+
+@pytest.fixture
+async def backlog() -> Backlog:
+    return Backlog()
+
+
+@pytest.fixture
+async def target(backlog: Backlog) -> AsyncIterator[str]:
+    """A server with two methods, each of which holds the loop."""
+    server = grpc.aio.server(interceptors=[Counting(backlog)])
+    methods: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {
+        name: grpc.unary_unary_rpc_method_handler(busy) for name in ("One", "Other")
+    }
+    line = InOneLine(server)
+    line.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("test.Busy", methods)])
+    line.add_registered_method_handlers("test.Busy", methods)
+    port = server.add_insecure_port("127.0.0.1:0")
+    async with backlog.watched(server):
+        yield f"127.0.0.1:{port}"
+    await server.stop(None)
+
+
+async def test_what_waits_inside_grpc_is_seen_and_so_is_that_nothing_waits(backlog: Backlog, target: str) -> None:
+    assert backlog.calls == 0
+    channel: Any
+    async with grpc.aio.insecure_channel(target) as channel:
+        calls = [channel.unary_unary(f"/test.Busy/{'Other' if n % 2 else 'One'}")(b"") for n in range(CALLS)]
+        seen = 0
+        while not all(call.done() for call in calls):
+            seen = max(seen, backlog.calls)
+            await asyncio.sleep(BUSY_SECONDS)
+        assert [await call for call in calls] == [b""] * CALLS
+        assert CALLS / 4 < seen <= CALLS
+        # A probe, and a call that wakes the watch where it was done meanwhile.
+        while backlog.calls:
+            await channel.unary_unary("/test.Busy/One")(b"")
+
+
+async def test_whoever_calls_the_probe_learns_that_it_is_unknown_and_changes_nothing(
+    backlog: Backlog, target: str
+) -> None:
+    channel: Any
+    async with grpc.aio.insecure_channel(target) as channel:
+        for _ in range(3):
+            with pytest.raises(grpc.aio.AioRpcError) as refused:
+                await channel.unary_unary("/lockstitch.internal/Probe")(b"")
+            assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
+    assert backlog.calls == 0
