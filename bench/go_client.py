@@ -57,7 +57,8 @@ async def _by_client(stage: Stage, bodies: Path, seconds: float) -> tuple[float,
         *(str(CLIENT), "-target", stage.server.target, "-bodies", str(bodies)),
         *("-in-flight", str(IN_FLIGHT), "-seconds", str(seconds), "-warm-up", str(4 * IN_FLIGHT)),
     ]
-    environment = os.environ | {"LOCKSTITCH_TOKEN": stage.server.token(tenant="bench", user="bench")}
+    # One core, as the generator has.
+    environment = os.environ | {"LOCKSTITCH_TOKEN": stage.server.token(tenant="bench", user="bench"), "GOMAXPROCS": "1"}
     done = await asyncio.to_thread(subprocess.run, command, env=environment, stdout=subprocess.PIPE, check=True)
     told = json.loads(done.stdout)
     return told["calls"] / told["seconds"], told["cpu_seconds"] / told["calls"] * 1e6

@@ -66,18 +66,23 @@ async def test_what_waits_inside_grpc_is_seen_and_so_is_that_nothing_waits(backl
             await asyncio.sleep(BUSY_SECONDS)
         assert [await call for call in calls] == [b""] * CALLS
         assert CALLS / 4 < seen <= CALLS
+        assert backlog.stands_since is None, "a burst is worked off, and no line"
         # A probe, and a call that wakes the watch where it was done meanwhile.
         while backlog.calls:
             await channel.unary_unary("/test.Busy/One")(b"")
 
 
-async def test_whoever_calls_the_probe_learns_that_it_is_unknown_and_changes_nothing(
-    backlog: Backlog, target: str
-) -> None:
+async def test_a_line_that_grows_again_behind_those_who_were_taken_over_stands(backlog: Backlog, target: str) -> None:
     channel: Any
     async with grpc.aio.insecure_channel(target) as channel:
-        for _ in range(3):
-            with pytest.raises(grpc.aio.AioRpcError) as refused:
-                await channel.unary_unary("/lockstitch.internal/Probe")(b"")
-            assert refused.value.code() is grpc.StatusCode.UNIMPLEMENTED
-    assert backlog.calls == 0
+        stood = asyncio.Event()
+
+        async def again_and_again() -> None:
+            while not stood.is_set():
+                await channel.unary_unary("/test.Busy/One")(b"")
+                if backlog.stands_since is not None:
+                    stood.set()
+
+        await asyncio.gather(*(again_and_again() for _ in range(CALLS)))
+        while backlog.stands_since is not None or backlog.calls:
+            await channel.unary_unary("/test.Busy/One")(b"")

@@ -1,3 +1,4 @@
+from contextlib import ExitStack
 from datetime import timedelta
 
 import pytest
@@ -48,7 +49,7 @@ def test_no_more_calls_are_let_in_than_may_be_answered_at_a_time() -> None:
 def test_a_burst_is_let_in() -> None:
     clock = Clock()
     door = admission(clock, calls_under_load=2)
-    with door.admitted(1), door.admitted(1), door.admitted(1):
+    with door.admitted(1), door.admitted(1), door.admitted(1), door.admitted(1):
         clock.now = 1.0
         with door.admitted(1):
             pass
@@ -57,38 +58,52 @@ def test_a_burst_is_let_in() -> None:
 def test_a_queue_that_stands_lets_in_no_more_than_keep_the_process_busy() -> None:
     clock = Clock()
     door = admission(clock, calls_under_load=2)
-    with door.admitted(1), door.admitted(1), door.admitted(1):
-        clock.now = 1.1
+    with door.admitted(1), door.admitted(1):
+        with door.admitted(1), door.admitted(1):
+            clock.now = 1.1
+            with pytest.raises(Overloaded), door.admitted(1):
+                pass
+        # Two have gone, and two are left.
         with pytest.raises(Overloaded), door.admitted(1):
             pass
+
+
+def test_as_many_as_keep_the_process_busy_are_no_queue_however_long_they_stay() -> None:
+    clock = Clock()
+    door = admission(clock, calls_under_load=2)
+    with door.admitted(1), door.admitted(1):
+        for second in range(10):
+            clock.now = float(second)
+            with door.admitted(1):
+                pass
 
 
 def test_a_queue_that_was_worked_off_in_between_does_not_stand() -> None:
     clock = Clock()
     door = admission(clock, calls_under_load=2)
     with door.admitted(1):
-        with door.admitted(1), door.admitted(1):
+        with door.admitted(1), door.admitted(1), door.admitted(1):
             clock.now = 0.9
-        # It is half empty: what comes now is another burst.
-        with door.admitted(1):
+        # What comes now is another burst.
+        with door.admitted(1), door.admitted(1), door.admitted(1):
             clock.now = 1.1
             with door.admitted(1):
                 pass
 
 
-def test_load_is_over_when_nobody_was_turned_away_for_a_while() -> None:
+def test_load_is_over_when_those_who_are_here_and_those_who_come_again_would_be_no_queue() -> None:
     clock = Clock()
-    door = admission(clock, calls_under_load=1)
+    door = admission(clock, calls_under_load=2)
     with door.admitted(1), door.admitted(1):
-        clock.now = 1.1
+        with door.admitted(1), door.admitted(1):
+            clock.now = 1.1
+            for _ in range(2):
+                with pytest.raises(Overloaded), door.admitted(1):
+                    pass
+        # Two are here, and two come again within a second.
         with pytest.raises(Overloaded), door.admitted(1):
             pass
-    with door.admitted(1):
-        # The machine was idle in between, and those who were told to come again come again.
-        clock.now = 7.0
-        with pytest.raises(Overloaded), door.admitted(1):
-            pass
-        clock.now = 13.1
+        clock.now = 2.2
         with door.admitted(1):
             pass
 
@@ -97,47 +112,77 @@ def test_under_load_a_call_is_let_in_for_each_that_is_answered() -> None:
     clock = Clock()
     door = admission(clock, calls_under_load=3)
     with door.admitted(1), door.admitted(1):
-        with door.admitted(1), door.admitted(1):
+        with door.admitted(1), door.admitted(1), door.admitted(1), door.admitted(1):
             clock.now = 1.1
+            for _ in range(3):
+                with pytest.raises(Overloaded), door.admitted(1):
+                    pass
         for _ in range(2):
             with door.admitted(1), pytest.raises(Overloaded), door.admitted(1):
                 pass
 
 
-def test_a_backlog_stands_as_calls_do_that_are_being_answered() -> None:
+def test_a_line_stands_as_calls_do_that_are_being_answered() -> None:
     clock, backlog = Clock(), Backlog()
     door = admission(clock, backlog=backlog, calls_under_load=8)
-    backlog.calls = 6
-    with door.admitted(1), door.admitted(1), door.admitted(1):
-        clock.now = 1.1
+    backlog.calls, backlog.stands_since = 16, 0.0
+    with door.admitted(1):
+        with door.admitted(1), door.admitted(1):
+            clock.now = 1.1
+            for _ in range(8):
+                with pytest.raises(Overloaded), door.admitted(1):
+                    pass
+        assert backlog.calls == 8
         with pytest.raises(Overloaded), door.admitted(1):
             pass
-        backlog.calls = 4
-        with door.admitted(1), pytest.raises(Overloaded), door.admitted(1):
+
+
+def test_a_backlog_that_is_not_known_to_stand_is_a_burst_however_long_it_is() -> None:
+    clock, backlog = Clock(), Backlog()
+    door = admission(clock, backlog=backlog, calls_under_load=4)
+    backlog.calls = 1000
+    for second in range(10):
+        clock.now = float(second)
+        with door.admitted(1), door.admitted(1):
             pass
 
 
 def test_a_queue_that_shrinks_is_a_burst_however_long_it_takes_to_be_worked_off() -> None:
-    clock, backlog = Clock(), Backlog()
-    door = admission(clock, backlog=backlog, calls_under_load=4)
-    with door.admitted(1):
-        for waiting in (800, 600, 450, 330):
-            backlog.calls = waiting
-            with door.admitted(1):
-                clock.now += 0.9
+    clock = Clock()
+    door = admission(clock, calls_under_load=4)
+    with ExitStack() as calls:
+        for places in (80, 60, 45, 33):
+            calls.pop_all().close()
+            for _ in range(places):
+                calls.enter_context(door.admitted(1))
+            clock.now += 0.9
         clock.now += 0.2
         with pytest.raises(Overloaded), door.admitted(1):
             pass
 
 
-def test_a_backlog_keeps_out_no_more_than_leaves_work_for_the_machine() -> None:
+def test_one_alone_is_let_in_however_long_the_backlog_is() -> None:
     clock, backlog = Clock(), Backlog()
-    door = admission(clock, backlog=backlog, calls_under_load=8)
-    backlog.calls = 500
+    door = admission(clock, backlog=backlog, calls_under_load=32)
+    backlog.calls, backlog.stands_since = 500, 0.0
     with door.admitted(1):
         clock.now = 1.1
-        with door.admitted(1), pytest.raises(Overloaded), door.admitted(1):
+        with pytest.raises(Overloaded), door.admitted(1):
             pass
+    with door.admitted(1):
+        pass
+
+
+def test_who_was_turned_away_waits_no_more() -> None:
+    clock, backlog = Clock(), Backlog()
+    door = admission(clock, backlog=backlog, calls_under_load=32)
+    backlog.calls, backlog.stands_since = 60, 0.0
+    with door.admitted(1):
+        clock.now = 1.1
+        for _ in range(10):
+            with pytest.raises(Overloaded), door.admitted(1):
+                pass
+        assert backlog.calls == 50
 
 
 def test_no_more_bytes_are_held_than_may_be_but_one_call_alone_is_let_in() -> None:
@@ -171,19 +216,28 @@ def test_the_more_come_in_vain_the_later_they_are_told_to_come_again() -> None:
     door = admission(clock, calls_max=1)
     with door.admitted(1):
         for _ in range(100):
-            assert 0.25 <= wait_of(door) <= 0.5
+            assert 0.125 <= wait_of(door) <= 0.5
             assert clock.now == 0
         waits = []
         for second in range(1, 10):
             clock.now = float(second)
             waits = [wait_of(door) for _ in range(100)]
-        assert all(2 <= wait <= 4 for wait in waits)
+        assert all(1 <= wait <= 4 for wait in waits)
+
+
+def test_a_crowd_is_told_at_once_to_come_again_late() -> None:
+    clock, backlog = Clock(), Backlog()
+    door = admission(clock, backlog=backlog, calls_under_load=8)
+    backlog.calls, backlog.stands_since = 164, 0.0
+    with door.admitted(1):
+        clock.now = 1.1
+        assert all(1 <= wait_of(door) <= 4 for _ in range(100))
 
 
 def test_when_few_come_in_vain_they_are_told_to_come_again_soon() -> None:
     clock = Clock()
     door = admission(clock, calls_max=1)
-    for second in range(20):
+    for second in range(40):
         clock.now = float(second)
         crowd = second < 10
         for _ in range(1 if crowd else 100):

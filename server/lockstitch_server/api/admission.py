@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from heapq import heappop, heappush
 from time import monotonic
 
 from lockstitch_server.api.backlog import Backlog
@@ -15,26 +16,27 @@ _SPAN_SECONDS = 0.5
 _TURNED_AWAY_EACH = 0.25
 """How many should be turned away for each that is let in: each costs, too, and fewer would leave places empty."""
 
+_LONGER, _SHORTER = 2.0, 0.9
+"""How much the wait changes at a time: it becomes shorter slowly, or those who are away would come back as a wave."""
+
 _WAIT_SECONDS_MIN = 0.25
 _WAIT_SECONDS_MAX = 4.0
 
-_LEAST_SHARE = 4
-"""A quarter of `calls_under_load` is answered however long the backlog is: the machine works while it shrinks."""
+_STANDING = 1.5
+"""A queue is what is longer by half than what keeps the process busy; who is as many as that is no load."""
 
 _SHRUNK = 0.75
 """A queue that shrank to so much of what it was is a burst that is being worked off."""
-
-_CALM_SECONDS = 1.5 * _WAIT_SECONDS_MAX
-"""Load is over when nobody was turned away for so long: those who are away have come again by then."""
 
 
 class Admission:
     """Counts calls that are being answered, the backlog of those that wait to be, and the bytes of their requests.
 
-    A burst is let in and worked off. A queue that stands is not: where it did not shrink for `queue_max`, no more than
-    `calls_under_load` are here at a time, which keeps the machine busy, until nobody was turned away for a while.
-    To judge a queue by how long it stands, not by how long it is, is CoDel's rule (Nichols and Jacobson, ACM Queue
-    10/5, 2012). The more come in vain, the later they are told to come again.
+    A burst is let in and worked off. A queue that stands is not: where half as many again as `calls_under_load` were
+    here for `queue_max` and did not become fewer, no more than these are let in, which keeps the machine busy, until
+    those who are here and those who were told to come again would be no queue. To judge a queue by how long it stands,
+    not by how long it is, is CoDel's rule (Nichols and Jacobson, ACM Queue 10/5, 2012). The more come in vain, the
+    later they are told to come again.
     """
 
     def __init__(
@@ -58,15 +60,16 @@ class Admission:
         self._bytes = 0
         self._stands_since: float | None = None
         self._stands_at = 0
-        self._under_load_until = 0.0
+        self._is_under_load = False
         self._wait = _Wait()
 
     @contextmanager
     def admitted(self, request_bytes: int) -> Iterator[None]:
         """Count a call while it is answered; raises Overloaded where there are enough. One alone is always let in."""
-        here = self._calls + self._backlog.calls
-        if here >= self._calls_under_load:
-            self._check_calls(here)
+        if self._calls + self._backlog.calls >= self._calls_under_load:
+            self._check_calls()
+        else:
+            self._stands_since = None
         if self._calls and self._bytes + request_bytes > self._bytes_max:
             raise self._overloaded(f"This server holds {self._bytes_max} bytes of requests at a time.")
         self._wait.let_in += 1
@@ -77,25 +80,41 @@ class Admission:
         finally:
             self._calls -= 1
             self._bytes -= request_bytes
-            if self._calls + self._backlog.calls <= self._calls_under_load // 2:
-                self._stands_since = None
 
-    def _check_calls(self, here: int) -> None:
+    def _check_calls(self) -> None:
         if self._calls >= self._calls_max:
             raise self._overloaded(f"This server answers {self._calls_max} calls at a time.")
         now = self._clock()
-        is_under_load = now < self._under_load_until or self._has_stood(here, now)
-        if is_under_load and self._calls * _LEAST_SHARE >= self._calls_under_load:
-            self._under_load_until = now + _CALM_SECONDS
+        here = self._calls + self._backlog.calls
+        if self._is_under_load:
+            self._is_under_load = self._is_queue(here + self._wait.away(now))
+        else:
+            self._is_under_load = self._has_stood(here, now)
+        if self._is_under_load and self._calls:
+            self._backlog.turned_away()
             raise self._overloaded(f"This server holds {self._calls_under_load} calls at a time under load.")
 
+    def _is_queue(self, calls: int) -> bool:
+        return calls >= self._calls_under_load * _STANDING
+
     def _has_stood(self, here: int, now: float) -> bool:
-        if self._stands_since is None or here <= self._stands_at * _SHRUNK:
-            self._stands_since, self._stands_at = now, here
+        if not self._is_queue(here):
+            self._stands_since = None
+            return False
+        line_since = self._backlog.stands_since
+        if line_since is not None and now - line_since > self._queue_max:
+            return True
+        if not self._is_queue(self._calls):
+            self._stands_since = None
+            return False
+        if self._stands_since is None or self._calls <= self._stands_at * _SHRUNK:
+            self._stands_since, self._stands_at = now, self._calls
+        self._stands_at = max(self._stands_at, self._calls)
         return now - self._stands_since > self._queue_max
 
     def _overloaded(self, sentence: str) -> Overloaded:
-        return Overloaded(sentence, retry_after=self._wait.turn_away(self._clock()))
+        times = (self._calls + self._backlog.calls) / self._calls_under_load
+        return Overloaded(sentence, retry_after=self._wait.turn_away(self._clock(), times))
 
 
 class _Wait:
@@ -106,15 +125,28 @@ class _Wait:
         self._turned_away = 0
         self._seconds = _WAIT_SECONDS_MIN
         self._ends = 0.0
+        self._comes_again: list[float] = []
 
-    def turn_away(self, now: float) -> timedelta:
-        """Count a caller, and say when to come again."""
+    def turn_away(self, now: float, times: float) -> timedelta:
+        """Count a caller, and say when to come again; `times` as many are here as may be."""
+        self.away(now)
+        longer = 1.0
         if now > self._ends:
             each = self._turned_away / max(self.let_in, 1)
-            longer = min(max(each / _TURNED_AWAY_EACH, 0.5), 2.0)
-            self._seconds = min(max(self._seconds * longer, _WAIT_SECONDS_MIN), _WAIT_SECONDS_MAX / 2)
+            longer = min(max(each / _TURNED_AWAY_EACH, _SHORTER), _LONGER)
             self.let_in = self._turned_away = 0
             self._ends = now + _SPAN_SECONDS
+        # A crowd is told at once to take its time, before it has come in vain again and again.
+        seconds = max(self._seconds * longer, _WAIT_SECONDS_MIN * max(times, 1.0))
+        self._seconds = min(seconds, _WAIT_SECONDS_MAX / 2)
         self._turned_away += 1
         # Not all at the same time.
-        return timedelta(seconds=self._seconds * random.uniform(1, 2))  # noqa: S311 - nothing secret
+        wait = self._seconds * random.uniform(0.5, 2)  # noqa: S311 - nothing secret
+        heappush(self._comes_again, now + wait)
+        return timedelta(seconds=wait)
+
+    def away(self, now: float) -> int:
+        """How many were told to come again and have not had the time."""
+        while self._comes_again and self._comes_again[0] <= now:
+            heappop(self._comes_again)
+        return len(self._comes_again)

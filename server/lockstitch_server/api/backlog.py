@@ -1,21 +1,21 @@
 """The backlog: calls that have come and that the loop has not taken over yet, which gRPC tells nobody of."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
 from typing import Any
 
 import grpc
 import grpc.aio
 import structlog
 
-_PROBE = "/lockstitch.internal/Probe"
-"""No service has it: whoever calls it learns that it is unknown, and so do we, after its turn has come."""
-
-_LONG = 8
-"""From how many calls on a backlog is watched closely."""
+_LINE = 8
+"""So many calls are a line, and it is watched closely."""
 
 _INTERVAL_SECONDS = 0.1
 _CLOSE_INTERVAL_SECONDS = 0.02
@@ -46,31 +46,62 @@ class InOneLine:
         """Register nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A call of our own that stands in line."""
+
+    time: float
+    let_in: int
+    """How many had been let in when it was sent."""
+
+
 class Backlog:
     """Counts calls that wait inside gRPC.
 
     The loop takes over a call a turn, so where the processor is what lacks, calls wait there, and no handler sees them.
-    The server therefore stands in line itself: it calls a method that there is not, through a socket of its own, and
-    counts the calls that are taken over before.
+    The server therefore stands in line itself, again and again: it calls a method that there is not, through a socket
+    of its own, and counts the calls that are taken over before.
     """
 
-    def __init__(self) -> None:
-        """Nothing waits, as far as is known."""
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        """Nothing waits, as far as is known; `clock` gives seconds."""
         self.calls = 0
-        """How many were waiting when last looked."""
-        self._taken_over = 0
-        self._when_sent: int | None = None
+        """How many wait, as far as is known."""
+        self.stands_since: float | None = None
+        """Since when a line has been there whenever it was looked at, and at least twice: a burst is gone by then."""
+        self._clock = clock
+        # No service has it: it is answered as unknown, when its turn has come. No one else knows its name.
+        self._probe = f"/lockstitch.line/{secrets.token_hex(8)}"
+        self._let_in = 0
+        self._sent: _Sent | None = None
+        self._line_since: float | None = None
+
+    def turned_away(self) -> None:
+        """Note that one who was taken over has gone for a while; one who is let in is followed by its caller's next."""
+        self._let_in -= 1
+        self.calls = max(self.calls - 1, 0)
 
     def taken_over(self, method: str) -> None:
-        """Count a call that the loop has taken over."""
-        if method != _PROBE:
-            self._taken_over += 1
-            # That the line is longer than the last time is known before its end is reached.
-            if self._when_sent is not None:
-                self.calls = max(self.calls, self._taken_over - self._when_sent)
-        elif self._when_sent is not None:
-            self.calls = self._taken_over - self._when_sent
-            self._when_sent = None
+        """Note a call that the loop has taken over."""
+        if method != self._probe:
+            self._let_in += 1
+            # That there is still a line, and a longer one, is known before its end is reached.
+            if self._sent is not None:
+                before = self._let_in - self._sent.let_in
+                self.calls = max(self.calls, before)
+                if before >= _LINE:
+                    self.stands_since = self._line_since
+        elif self._sent is not None:
+            # Those who waited before our own call have gone by; as many as were let in wait behind it.
+            self.calls = self._let_in - self._sent.let_in
+            if self.calls < _LINE:
+                self.stands_since = self._line_since = None
+            elif self._line_since is None:
+                self._line_since = self._sent.time
+            self._sent = None
+
+    def _forget(self) -> None:
+        self.calls, self.stands_since, self._line_since, self._sent = 0, None, None, None
 
     @asynccontextmanager
     async def watched(self, server: grpc.aio.Server) -> AsyncIterator[None]:
@@ -91,17 +122,17 @@ class Backlog:
             await channel.close()
 
     async def _watch(self, channel: grpc.aio.Channel) -> None:
-        probe: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(_PROBE)
+        probe: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(self._probe)
         while True:
-            before = self._taken_over
-            await asyncio.sleep(_INTERVAL_SECONDS if self.calls < _LONG else _CLOSE_INTERVAL_SECONDS)
-            if self._taken_over == before and not self.calls:
+            before = self._let_in
+            await asyncio.sleep(_INTERVAL_SECONDS if self.calls < _LINE else _CLOSE_INTERVAL_SECONDS)
+            if self._let_in == before and not self.calls:
                 continue
-            self._when_sent = self._taken_over
+            self._sent = _Sent(self._clock(), self._let_in)
             try:
                 await probe(b"")
             except grpc.aio.AioRpcError as error:
                 if error.code() is not grpc.StatusCode.UNIMPLEMENTED:
                     _log.warning("the server could not stand in its own line", code=error.code().name)
-                    self.calls, self._when_sent = 0, None
+                    self._forget()
                     await asyncio.sleep(1)

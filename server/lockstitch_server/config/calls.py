@@ -52,17 +52,17 @@ class CallSettings(BaseModel):
     Higher takes longer bursts, at the cost of memory and of how long their last call waits. Defaults to 1,000.
     """
 
-    calls_under_load: Annotated[int, Field(ge=1)] = 64
+    calls_under_load: Annotated[int, Field(ge=1)] = 48
     """How many unary calls this process holds at a time, waiting ones included, when more come than it can answer.
 
-    From when so many have been here for `overload_after`, others are OVERLOADED before any work is done for them and
-    told when to come again, so that those let in take no longer than usual. It should be what keeps the process busy:
-    lower wastes the machine, higher lets calls wait. Where the database is far away, so that calls mostly wait for it,
-    raise it with `pool_connections_max`. Defaults to 64, enough for one process on two cores.
+    From when half as many again have been here for `overload_after`, those beyond it are OVERLOADED before any work is
+    done for them and told when to come again, so that those let in take no longer than usual. It should be what keeps
+    the process busy: lower wastes the machine, higher lets calls wait. Where the database is far away, so that calls
+    mostly wait for it, raise it with `pool_connections_max`. Defaults to 48, enough for one process on two cores.
     """
 
     overload_after: Duration = timedelta(seconds=1)
-    """How long `calls_under_load` may be here, without becoming fewer, before this process turns others away.
+    """How long a queue may stand, without becoming shorter, before this process turns calls away.
 
     Until then bursts are let in. Turning away goes on until nobody was turned away for 6 s. Longer forgives longer
     bursts, shorter keeps waits shorter. Defaults to 1 s.

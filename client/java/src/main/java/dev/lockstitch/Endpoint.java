@@ -8,6 +8,7 @@ import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.TlsChannelCredentials;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -17,6 +18,10 @@ record Endpoint(String target, ChannelCredentials credentials) {
   private static final Pattern SCHEME = Pattern.compile("^(dns|ipv4|ipv6):(?://[^/]*/)?");
   private static final Pattern AUTHORITY =
       Pattern.compile("(\\[[0-9a-fA-F:.]+]|[^\\s:/\\[\\]]+)(:\\d+)?");
+  /** The shortest that gRPC for Java takes. A server of ours lets callers ask every 5 s. */
+  private static final long SILENCE_SECONDS = 10;
+
+  private static final long SIGN_OF_LIFE_SECONDS = 3;
   private static final Pattern LOOPBACK =
       Pattern.compile("127\\.\\d+\\.\\d+\\.\\d+|\\[(0{0,4}:){2,7}0{0,3}1]|localhost");
 
@@ -56,10 +61,15 @@ record Endpoint(String target, ChannelCredentials credentials) {
 
   /**
    * A connection, which is made with the first call. Retries are the client's: two layers would
-   * multiply their attempts.
+   * multiply their attempts. One that is silent while calls wait is asked for a sign of life, and
+   * made anew where none comes.
    */
   ManagedChannel open() {
-    return Grpc.newChannelBuilder(target, credentials).disableRetry().build();
+    return Grpc.newChannelBuilder(target, credentials)
+        .disableRetry()
+        .keepAliveTime(SILENCE_SECONDS, TimeUnit.SECONDS)
+        .keepAliveTimeout(SIGN_OF_LIFE_SECONDS, TimeUnit.SECONDS)
+        .build();
   }
 
   private static String authority(String target) {
