@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import cache
 from hashlib import sha256
 from typing import Literal, Protocol, TypeVar
 
+from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 
 from lockstitch.v1 import run_pb2
@@ -47,6 +49,11 @@ async def taken(convert: Callable[[Request, "Requests"], Taken], request: Reques
     if request.ByteSize() > _OFFLOADED_BYTES:
         return await asyncio.to_thread(convert, request, requests)
     return convert(request, requests)
+
+
+@cache
+def _not_in_digest(of: Descriptor) -> tuple[str, ...]:
+    return tuple(name for name in _NOT_IN_DIGEST if name in of.fields_by_name)
 
 
 class _FencedRequest(Protocol):
@@ -130,15 +137,12 @@ class Requests:
 
         `target` is what the change is about where only a field says so that is not part of the digest.
         """
-        for field, expected in (
-            ("expected_version", expected_version),
-            ("expected_memory_version", expected_memory_version),
-        ):
-            if expected is not None:
-                checks.not_negative(expected, field)
-        for name in _NOT_IN_DIGEST:
-            if name in request.DESCRIPTOR.fields_by_name:
-                request.ClearField(name)
+        if expected_version is not None:
+            checks.not_negative(expected_version, "expected_version")
+        if expected_memory_version is not None:
+            checks.not_negative(expected_memory_version, "expected_memory_version")
+        for name in _not_in_digest(request.DESCRIPTOR):
+            request.ClearField(name)
         canonical = method.name.encode() + b"\0" + request.SerializeToString(deterministic=True)
         if target:
             canonical += b"\0" + target

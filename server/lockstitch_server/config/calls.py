@@ -64,8 +64,8 @@ class CallSettings(BaseModel):
     overload_after: Duration = timedelta(seconds=1)
     """How long a queue may stand, without becoming shorter, before this process turns calls away.
 
-    Until then bursts are let in. Turning away goes on until nobody was turned away for 6 s. Longer forgives longer
-    bursts, shorter keeps waits shorter. Defaults to 1 s.
+    Until then bursts are let in. Turning away goes on until those who are here and those who were told to come again
+    would be no queue. Longer forgives longer bursts, shorter keeps waits shorter. Defaults to 1 s.
     """
 
     in_flight_bytes_max: Annotated[int, Field(ge=8 * MIB)] = 256 * MIB

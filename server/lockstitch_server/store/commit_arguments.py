@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeVar
 
 from lockstitch_server.model import (
     Change,
@@ -16,6 +17,8 @@ from lockstitch_server.model import (
 )
 from lockstitch_server.store import rows
 from lockstitch_server.store.changing import head
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,27 +79,32 @@ def of_batch(commits: Sequence[NewCommit], limits: Limits, *, wait: bool) -> tup
         [session.tenant_id for session in sessions],
         [session.key for session in sessions],
         [session.session_id for session in sessions],
-        [session.owner for session in sessions],
+        _some([session.owner for session in sessions]),
         Method.APPEND,
         [change.request_id_hash for change in changes],
         [change.digest for change in changes],
         [change.principal.subject for change in changes],
         [rows.PRINCIPAL_ROLES[change.principal.role] for change in changes],
-        [change.traceparent for change in changes],
-        [change.expected_version for change in changes],
-        [None if fence is None else fence.run_id for fence in fences],
-        [None if fence is None else fence.fencing_token for fence in fences],
+        _some([change.traceparent for change in changes]),
+        _some([change.expected_version for change in changes]),
+        _some([None if fence is None else fence.run_id for fence in fences]),
+        _some([None if fence is None else fence.fencing_token for fence in fences]),
         [len(content.messages) for content in contents],
         *messages(tuple(chain.from_iterable(content.messages for content in contents))),
         [len(content.ledger) for content in contents],
         *ledger(tuple(chain.from_iterable(content.ledger for content in contents))),
         [content.allow_orphans for content in contents],
         [commit.mode for commit in commits],
-        [None if new is None else new.user_id for new in news],
-        [None if new is None else new.agent for new in news],
+        _some([None if new is None else new.user_id for new in news]),
+        _some([None if new is None else new.agent for new in news]),
         limits.session_messages_max,
         wait,
     )
+
+
+def _some(values: list[Value]) -> list[Value] | None:
+    """Values of which there are some; each element of a null array is null, and it costs nothing to send."""
+    return values if any(value is not None for value in values) else None
 
 
 def fence(change: Change) -> tuple[object, ...]:
@@ -106,12 +114,11 @@ def fence(change: Change) -> tuple[object, ...]:
 def messages(given: tuple[NewMessage, ...]) -> tuple[object, ...]:
     if not given:
         return (None,) * 5
-    message_ids = [message.message_id for message in given]
     return (
         [message.role for message in given],
-        message_ids if any(message_ids) else None,
-        [message.call_id for message in given],
-        [message.event_time for message in given],
+        _some([message.message_id for message in given]),
+        _some([message.call_id for message in given]),
+        _some([message.event_time for message in given]),
         [message.body for message in given],
     )
 

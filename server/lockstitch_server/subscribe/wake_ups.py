@@ -14,7 +14,7 @@ from lockstitch_server import failpoints
 from lockstitch_server.bus import Bus, BusLostError
 from lockstitch_server.model import SessionKey
 
-INTERVAL = timedelta(milliseconds=10)
+INTERVAL = timedelta(milliseconds=20)
 """How long announcements are gathered before they are sent in one: rare enough to cost writers nothing."""
 
 PING_INTERVAL = timedelta(seconds=5)

@@ -6,23 +6,16 @@ from lockstitch_server import ids
 from lockstitch_server.api.changes import content as contents
 from lockstitch_server.api.convert import memory, messages, runs, tool_calls
 from lockstitch_server.api.requests import REQUEST_TOOL_CALLS_MAX, Requests
-from lockstitch_server.auth.policy import Claim
+from lockstitch_server.auth.policy import Claim, Policy
 from lockstitch_server.errors import BatchTooLarge, InvalidField
-from lockstitch_server.model import Change, Content, LedgerChange, Method, NewMessage, NewSession
+from lockstitch_server.model import Change, Content, LedgerChange, Method, NewMessage, NewSession, Principal
 
 
 def append(request: pb.AppendRequest, requests: Requests) -> tuple[Change, Content, NewSession | None]:
     """Append."""
     policy, principal, settings = requests.policy, requests.principal, requests.settings
-    messages.authorise(request.messages, principal, policy)
-    for claimed, claim, field in (
-        (bool(request.tool_calls), Claim.WRITE_TOOL_CALLS, "tool_calls"),
-        (request.HasField("memory_change"), Claim.WRITE_MEMORY, "memory_change"),
-        (request.allow_orphans, Claim.STORE_ORPHANS, "allow_orphans"),
-        (request.force, Claim.FORCE, "force"),
-    ):
-        if claimed:
-            policy.require(principal, claim, field)
+    _authorise(request, principal, policy)
+    has_memory_change = request.HasField("memory_change")
     create = None
     if request.HasField("create_if_missing"):
         policy.require(principal, Claim.CREATE_SESSION, "create_if_missing")
@@ -38,14 +31,14 @@ def append(request: pb.AppendRequest, requests: Requests) -> tuple[Change, Conte
         policy.require(principal, Claim.CHOOSE_SESSION_ID, "session_id")
     fence = requests.fence(request)
     run_end = runs.end_of(request.finish_run, fence) if request.HasField("finish_run") else None
-    if not request.messages and not request.tool_calls and not request.HasField("memory_change") and run_end is None:
+    if not request.messages and not request.tool_calls and not has_memory_change and run_end is None:
         raise InvalidField("messages", "is required unless tool_calls, memory_change or finish_run is given")
     contents.forget_output(request)
     contents.check_sizes(
         request,
         request.messages,
         requests,
-        extra=request.memory_change.ByteSize() + sum(_tool_call_bytes(call) for call in request.tool_calls),
+        extra=_beside_messages,
         tool_calls=len(request.tool_calls),
     )
     if len(request.tool_calls) > REQUEST_TOOL_CALLS_MAX:
@@ -69,7 +62,7 @@ def append(request: pb.AppendRequest, requests: Requests) -> tuple[Change, Conte
         ledger.append(step)
         stored.extend(results)
     memory_change = None
-    if request.HasField("memory_change"):
+    if has_memory_change:
         memory_change = memory.change(request.memory_change, "memory_change", settings.memory_bytes_max)
     content = Content(
         messages=tuple(stored),
@@ -93,6 +86,22 @@ def _ledger_step(
             raise InvalidField(f"{prefix}approval", "has no place beside a result")
         return tool_calls.complete(call, key, prefix, id_max, stored)
     return tool_calls.update(call, key, prefix, id_max), []
+
+
+def _authorise(request: pb.AppendRequest, principal: Principal, policy: Policy) -> None:
+    messages.authorise(request.messages, principal, policy)
+    if request.tool_calls:
+        policy.require(principal, Claim.WRITE_TOOL_CALLS, "tool_calls")
+    if request.HasField("memory_change"):
+        policy.require(principal, Claim.WRITE_MEMORY, "memory_change")
+    if request.allow_orphans:
+        policy.require(principal, Claim.STORE_ORPHANS, "allow_orphans")
+    if request.force:
+        policy.require(principal, Claim.FORCE, "force")
+
+
+def _beside_messages(request: pb.AppendRequest) -> int:
+    return request.memory_change.ByteSize() + sum(_tool_call_bytes(call) for call in request.tool_calls)
 
 
 def _tool_call_bytes(given: tool_call_pb2.ToolCallChange) -> int:

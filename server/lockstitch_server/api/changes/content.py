@@ -1,5 +1,8 @@
 """What requests with content have in common: who it becomes, and how much of it there may be."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from lockstitch.v1 import session_service_pb2 as pb
 from lockstitch_server.api import checks
 from lockstitch_server.api.convert import messages
@@ -8,6 +11,7 @@ from lockstitch_server.auth.policy import Claim
 from lockstitch_server.model import CallerRole
 
 _COUNTED_BYTES = 512 * 1024
+Request = TypeVar("Request", pb.CreateSessionRequest, pb.AppendRequest)
 
 
 def user(user_id: str, requests: Requests, field: str) -> str:
@@ -37,21 +41,22 @@ def forget_output(request: pb.CreateSessionRequest | pb.AppendRequest) -> None:
     if isinstance(request, pb.CreateSessionRequest):
         if request.HasField("memory"):
             request.memory.ClearField("version")
-    elif request.memory_change.WhichOneof("change") == "replace":
+    elif request.HasField("memory_change") and request.memory_change.WhichOneof("change") == "replace":
         request.memory_change.replace.ClearField("version")
 
 
 def check_sizes(
-    request: pb.CreateSessionRequest | pb.AppendRequest,
+    request: Request,
     given: messages.Messages,
     requests: Requests,
     *,
-    extra: int,
+    extra: Callable[[Request], int],
     tool_calls: int = 0,
 ) -> None:
+    """Raise where there is too much; `extra` gives the bytes of content beside the messages."""
     messages.check_sizes(given, requests.message_limits)
     # Only counted where the whole request is large enough to hold too much.
     if request.ByteSize() > _COUNTED_BYTES:
-        content = extra + sum(messages.content_bytes(message) for message in given)
+        content = extra(request) + sum(messages.content_bytes(message) for message in given)
         beside = messages.beside_bytes(given) + tool_calls * messages.CALL_BYTES_MAX
         requests.check_size(request, content, beside)

@@ -27,7 +27,7 @@ _CALL_BYTES = 256
 CALL_BYTES_MAX = 2304
 """What a tool call takes beside its bodies: the ledger's id, digest and times, and four names of 128 characters."""
 
-_ROLES = frozenset(role.value for role in MessageRole)
+_ROLES = {role.value: role for role in MessageRole}
 _PARTS_OF_EVERYBODY = frozenset({"text", "json", "blob"})
 _PARTS = {
     MessageRole.USER: _PARTS_OF_EVERYBODY,
@@ -130,8 +130,7 @@ def new_messages(
     ledger: list[LedgerChange] = []
     for place, message in enumerate(messages):
         field = _field(name, place)
-        call_id = _check(message, field, limits)
-        role = MessageRole(message.role)
+        role, call_id = _check(message, field, limits)
         if role is MessageRole.ASSISTANT:
             ledger.extend(_recorded(message, place, field))
         elif role is MessageRole.TOOL:
@@ -174,15 +173,31 @@ def _field(name: str, place: int) -> str:
     return name if name == "message" else f"{name}[{place}]"
 
 
-def _check(message: message_pb2.Message, field: str, limits: MessageLimits) -> str:
-    """Check one message; gives the id of the call that it answers."""
+def _check(message: message_pb2.Message, field: str, limits: MessageLimits) -> tuple[MessageRole, str]:
+    """Check one message; gives its role, and the id of the call that it answers."""
     id_max = limits.id_characters_max
-    if int(message.role) not in _ROLES:
+    role = _ROLES.get(message.role)
+    if role is None:
         raise InvalidField(f"{field}.role", "is required, and must be one that there is")
-    checks.identifier(message.message_id, f"{field}.message_id", id_max, required=False)
-    if ids.is_server_message_id(message.message_id):
-        raise InvalidField(f"{field}.message_id", 'must not begin with "msg_", which marks the server\'s own')
-    checks.identifier(message.author, f"{field}.author", id_max, required=False)
+    _check_fields(message, field, limits)
+    if len(message.parts) > PARTS_MAX:
+        raise InvalidField(f"{field}.parts", f"holds more than {PARTS_MAX} parts")
+    for place, part in enumerate(message.parts):
+        kind = part.WhichOneof("content")
+        # Text may be anything.
+        if kind != "text":
+            _check_part(part, kind, role, f"{field}.parts[{place}]", id_max)
+    return role, _check_call_id(message, role, field, id_max)
+
+
+def _check_fields(message: message_pb2.Message, field: str, limits: MessageLimits) -> None:
+    id_max = limits.id_characters_max
+    if message.message_id:
+        checks.identifier(message.message_id, f"{field}.message_id", id_max)
+        if ids.is_server_message_id(message.message_id):
+            raise InvalidField(f"{field}.message_id", 'must not begin with "msg_", which marks the server\'s own')
+    if message.author:
+        checks.identifier(message.author, f"{field}.author", id_max)
     if message.metadata_json:
         checks.json(message.metadata_json, f"{field}.metadata_json", limits.metadata_bytes_max)
     if message.HasField("usage"):
@@ -195,16 +210,9 @@ def _check(message: message_pb2.Message, field: str, limits: MessageLimits) -> s
             raise InvalidField(f"{field}.original.data", "is required")
     elif not message.parts:
         raise InvalidField(f"{field}.parts", "is required")
-    if len(message.parts) > PARTS_MAX:
-        raise InvalidField(f"{field}.parts", f"holds more than {PARTS_MAX} parts")
-    role = MessageRole(message.role)
-    for place, part in enumerate(message.parts):
-        _check_part(part, role, f"{field}.parts[{place}]", id_max)
-    return _check_call_id(message, role, field, id_max)
 
 
-def _check_part(part: message_pb2.Part, role: MessageRole, field: str, id_max: int) -> None:
-    kind = part.WhichOneof("content")
+def _check_part(part: message_pb2.Part, kind: str | None, role: MessageRole, field: str, id_max: int) -> None:
     if kind is None:
         raise InvalidField(field, "holds nothing")
     if kind not in _PARTS[role]:
