@@ -4,6 +4,7 @@ Python imports this by itself where the folder is on its path, which only tests/
 """
 
 import hashlib
+from functools import lru_cache
 from uuid import UUID
 
 from lockstitch_server import ids
@@ -14,4 +15,4 @@ def _without_tenant(tenant_id: str, session_id: str) -> SessionKey:  # noqa: ARG
     return SessionKey(UUID(bytes=hashlib.sha256(session_id.encode()).digest()[:16]))
 
 
-ids.session_key = _without_tenant
+ids.session_key = lru_cache(_without_tenant)
