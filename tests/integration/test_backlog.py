@@ -3,13 +3,20 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import grpc
 import grpc.aio
 import pytest
 
+from lockstitch.v1.admin_service_pb2 import GetServerInfoRequest
 from lockstitch_server.api.backlog import Backlog, InOneLine
+from lockstitch_server.server_process import ServerProcess
+from support.callers import Caller
+from support.databases import Database
+
+Connect = Callable[..., Caller]
 
 CALLS = 200
 BUSY_SECONDS = 0.005
@@ -86,3 +93,13 @@ async def test_a_line_that_grows_again_behind_those_who_were_taken_over_stands(b
         await asyncio.gather(*(again_and_again() for _ in range(CALLS)))
         while backlog.stands_since is not None or backlog.calls:
             await channel.unary_unary("/test.Busy/One")(b"")
+
+
+async def test_a_server_that_can_have_no_socket_of_its_own_serves_all_the_same(
+    database: Database, start_server: Callable[..., ServerProcess], connect: Connect, folder: Path
+) -> None:
+    too_long = folder / ("x" * 120)
+    too_long.mkdir()
+    server = start_server(database, TMPDIR=str(too_long))
+    await connect(to=server).admin.GetServerInfo(GetServerInfoRequest())
+    assert not list(too_long.iterdir())

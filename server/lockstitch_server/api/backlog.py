@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -100,19 +100,13 @@ class Backlog:
                 self._line_since = self._sent.time
             self._sent = None
 
-    def _forget(self) -> None:
-        self.calls, self.stands_since, self._line_since, self._sent = 0, None, None, None
-
     @asynccontextmanager
     async def watched(self, server: grpc.aio.Server) -> AsyncIterator[None]:
         """Start the server, and watch its backlog while it serves."""
-        with TemporaryDirectory(prefix="lockstitch-") as folder:
-            address = f"unix:{Path(folder) / 'line'}"
-            server.add_insecure_port(address)
-            await server.start()
-            channel = grpc.aio.insecure_channel(address, options=_CHANNEL_OPTIONS)
-            await channel.channel_ready()
-            # Connected: no other door stays, and nothing lies around after a kill.
+        channel = await self._started(server)
+        if channel is None:
+            yield
+            return
         watching = asyncio.create_task(self._watch(channel))
         try:
             yield
@@ -121,18 +115,41 @@ class Backlog:
             await asyncio.wait({watching})
             await channel.close()
 
+    async def _started(self, server: grpc.aio.Server) -> grpc.aio.Channel | None:
+        """Start the server; gives the connection to stand in line by, where there can be one."""
+        with ExitStack() as until_connected:
+            try:
+                folder = until_connected.enter_context(TemporaryDirectory(prefix="lockstitch-"))
+                address = f"unix:{Path(folder) / 'line'}"
+                server.add_insecure_port(address)
+            except (OSError, RuntimeError) as error:
+                _log.warning("calls that wait inside gRPC are no part of its load: no socket for it", error=str(error))
+                await server.start()
+                return None
+            await server.start()
+            channel = grpc.aio.insecure_channel(address, options=_CHANNEL_OPTIONS)
+            await channel.channel_ready()
+            # Now that it is connected there is no door left, and nothing that would lie around after a kill.
+            return channel
+
     async def _watch(self, channel: grpc.aio.Channel) -> None:
         probe: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(self._probe)
-        while True:
-            before = self._let_in
-            await asyncio.sleep(_INTERVAL_SECONDS if self.calls < _LINE else _CLOSE_INTERVAL_SECONDS)
-            if self._let_in == before and not self.calls:
-                continue
-            self._sent = _Sent(self._clock(), self._let_in)
-            try:
-                await probe(b"")
-            except grpc.aio.AioRpcError as error:
-                if error.code() is not grpc.StatusCode.UNIMPLEMENTED:
-                    _log.warning("the server could not stand in its own line", code=error.code().name)
-                    self._forget()
-                    await asyncio.sleep(1)
+        try:
+            while True:
+                before = self._let_in
+                await asyncio.sleep(_INTERVAL_SECONDS if self.calls < _LINE else _CLOSE_INTERVAL_SECONDS)
+                if self._let_in != before or self.calls:
+                    self._sent = _Sent(self._clock(), self._let_in)
+                    await _turn_of(probe)
+        except grpc.aio.AioRpcError as error:
+            _log.warning("calls that wait inside gRPC are no part of its load any more", code=error.code().name)
+        finally:
+            self.calls, self.stands_since, self._line_since, self._sent = 0, None, None, None
+
+
+async def _turn_of(probe: "grpc.aio.UnaryUnaryMultiCallable[bytes, bytes]") -> None:
+    try:
+        await probe(b"")
+    except grpc.aio.AioRpcError as error:
+        if error.code() is not grpc.StatusCode.UNIMPLEMENTED:
+            raise
