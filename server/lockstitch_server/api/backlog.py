@@ -72,6 +72,7 @@ class Backlog:
         self._clock = clock
         # No service has it: it is answered as unknown, when its turn has come. No one else knows its name.
         self._probe = f"/lockstitch.line/{secrets.token_hex(8)}"
+        self._is_over = False
         self._let_in = 0
         self._sent: _Sent | None = None
         self._line_since: float | None = None
@@ -111,6 +112,8 @@ class Backlog:
         try:
             yield
         finally:
+            # A call that ends in the very moment of being cancelled ends as if it were not (grpc.aio 1.85).
+            self._is_over = True
             watching.cancel()
             await asyncio.wait({watching})
             await channel.close()
@@ -135,7 +138,7 @@ class Backlog:
     async def _watch(self, channel: grpc.aio.Channel) -> None:
         probe: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(self._probe)
         try:
-            while True:
+            while not self._is_over:
                 before = self._let_in
                 await asyncio.sleep(_INTERVAL_SECONDS if self.calls < _LINE else _CLOSE_INTERVAL_SECONDS)
                 if self._let_in != before or self.calls:
