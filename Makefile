@@ -29,6 +29,8 @@ AUDIT_WITH := pip-audit==2.10.1
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
+# What gRPC does around a fork crashes now and then beside its threads; what we start becomes another program at once.
+export GRPC_ENABLE_FORK_SUPPORT := false
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fmt lint test test-clients conformance audit fuzz faults soak generate generate-check breaking bench demo serve build ci
@@ -89,10 +91,10 @@ conformance: $(READY) ## the wire contract's suite, on a server that is started 
 	PYTHONPATH=tests $(BIN)/python tests/conformance/on_our_server.py
 
 faults: $(READY) ## break servers, database, network, disk and clock under traffic for 20 minutes (LOCKSTITCH_FAULTS_SECONDS), and check
-	GRPC_ENABLE_FORK_SUPPORT=false PYTHONPATH=tests $(BIN)/python -m faults.run
+	PYTHONPATH=tests $(BIN)/python -m faults.run
 
 soak: $(READY) ## an hour of steady traffic (LOCKSTITCH_SOAK_SECONDS): what grows, though it should not
-	GRPC_ENABLE_FORK_SUPPORT=false PYTHONPATH=tests $(BIN)/python -m faults.soak
+	PYTHONPATH=tests $(BIN)/python -m faults.soak
 
 generate: $(READY) $(GENERATOR) ## make the stubs of all languages from protos/ again
 	protos/generate client/python
@@ -127,7 +129,7 @@ bench: $(READY) $(if $(filter 1,$(PLOT)),$(PLOTS)) ## measure what we publish, o
 	@$(MAKE) --no-print-directory $(LOAD) || echo "No native load generator: that needs Go. What needs it is named as not measured."
 	@$(MAKE) --no-print-directory -C client/go bench || echo "No Go client: that needs Go. What needs it is named as not measured."
 	@$(MAKE) --no-print-directory $(PEERS) || echo "No peers: that needs a package index. What needs them is named as not measured."
-	@GRPC_ENABLE_FORK_SUPPORT=false $(BIN)/python bench/run.py; code=$$?; \
+	@$(BIN)/python bench/run.py; code=$$?; \
 	[ "$(PLOT)" != 1 ] || .venv-plots/bin/python bench/plots.py; exit $$code
 
 demo: $(READY) ## lose engines and the server in the middle of a task, and go on

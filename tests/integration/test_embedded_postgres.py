@@ -92,7 +92,7 @@ async def test_a_postmaster_that_outlived_its_server_is_ended(folder: Path, post
     async with await EmbeddedPostgres.start(folder / "data", postgres_bin=postgres_bin) as first:
         command = Path(f"/proc/{first.pid}/cmdline").read_text().split("\0")[:-1]
     cluster = folder / "data/pg/data"
-    orphan = subprocess.Popen(command, cwd="/", stderr=subprocess.DEVNULL, **account_of(cluster).switch())
+    orphan = subprocess.Popen(account_of(cluster).command(*command), cwd="/", stderr=subprocess.DEVNULL)
     until_blocking(lambda: "ready" in pid_file(cluster), "an orphan that is ready")
     async with await EmbeddedPostgres.start(folder / "data", postgres_bin=postgres_bin) as second:
         assert orphan.wait(10) is not None
@@ -103,7 +103,7 @@ async def test_a_stranger_with_a_dead_postmasters_number_is_left_alone(folder: P
     cluster = folder / "data/pg/data"
     async with await EmbeddedPostgres.start(folder / "data", postgres_bin=postgres_bin):
         _, *rest = pid_file(cluster).splitlines()
-    with subprocess.Popen(["sleep", "60"], **account_of(cluster).switch()) as stranger:
+    with subprocess.Popen(account_of(cluster).command("/bin/sleep", "60")) as stranger:
         (cluster / "postmaster.pid").write_text("\n".join([str(stranger.pid), *rest, ""]))
         async with await EmbeddedPostgres.start(folder / "data", postgres_bin=postgres_bin) as running:
             assert await query(running.owner_url, "select 1") == 1

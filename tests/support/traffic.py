@@ -20,11 +20,18 @@ async def traffic(journal: Journal, writers: Sequence[Writer], readers: Sequence
     writing = [asyncio.create_task(writer.write_on(stop)) for writer in writers]
     try:
         await more_commits(journal, COMMITS_BEFORE)
+        # Each stream is open by then: one that could not be opened yet is no stream that broke.
+        await asyncio.gather(*(reader.reached(COMMITS_BEFORE // 2, seconds=60) for reader in readers))
         yield
         await more_commits(journal, COMMITS_AFTER)
-    finally:
-        stop.set()
-        await asyncio.gather(*writing)
+    except BaseException:
+        # What they write may never be taken: why is what the test is to tell.
+        for task in writing:
+            task.cancel()
+        await asyncio.gather(*writing, return_exceptions=True)
+        raise
+    stop.set()
+    await asyncio.gather(*writing)
     await asyncio.gather(*(reader.reached(journal.last_version, seconds=60) for reader in readers))
     check_guarantees(journal, readers)
 

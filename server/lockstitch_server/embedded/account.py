@@ -3,25 +3,18 @@
 import os
 import pwd
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
 
 from lockstitch_server.data_folder import make_folder
+from lockstitch_server.embedded import as_account
 from lockstitch_server.startup import StartupError
 
 PREFERRED = ("lockstitch", "postgres", "nobody")
 """Who runs it for root, whom Postgres refuses; make the first where the others do other things."""
 
 SHELL = "/bin/sh"
-
-
-class Switch(TypedDict, total=False):
-    """What `subprocess` needs to change the account."""
-
-    user: int
-    group: int
-    extra_groups: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +29,18 @@ class Account:
         """Whether processes must change to it."""
         return self.uid != os.geteuid()
 
-    def switch(self) -> Switch:
-        """Return the arguments with which `subprocess` starts a process as this account."""
-        return {"user": self.uid, "group": self.gid, "extra_groups": []} if self.is_other else {}
+    def command(self, *command: str | Path) -> list[str]:
+        """Return what runs a command as this account, and ends it with us.
+
+        It changes the account itself: where `subprocess` does, it forks, which beside gRPC's threads may crash.
+        """
+        place = [sys.executable, "-I", "-S", as_account.__file__, str(os.getpid()), str(self.uid), str(self.gid)]
+        return [*place, *map(str, command)]
 
     def reaches(self, folder: Path) -> bool:
         """Whether it can enter a folder: asked of the kernel, which knows of access lists and the like."""
-        command = [SHELL, "-c", 'cd -- "$0"', str(folder)]
-        return subprocess.run(command, check=False, stderr=subprocess.DEVNULL, **self.switch()).returncode == 0
+        command = self.command(SHELL, "-c", 'cd -- "$0"', folder)
+        return subprocess.run(command, check=False, cwd="/", stderr=subprocess.DEVNULL).returncode == 0
 
     def closed_folder(self, folder: Path) -> Path | None:
         """Return the first folder on the way that it cannot enter."""

@@ -119,14 +119,13 @@ def environment() -> dict[str, str]:
 
 def _run(account: Account, *command: str | Path, given: str = "") -> None:
     result = subprocess.run(
-        command,
+        account.command(*command),
         check=False,
         cwd="/",
         env=environment(),
         input=given,
         capture_output=True,
         text=True,
-        **account.switch(),
     )
     if result.returncode != 0:
         last = (result.stderr.strip() or "it said nothing").splitlines()[-1]

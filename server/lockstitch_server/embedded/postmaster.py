@@ -2,15 +2,12 @@
 
 import asyncio
 import contextlib
-import os
 import signal
 import subprocess
-import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from lockstitch_server.embedded import as_postgres
 from lockstitch_server.embedded.account import Account
 from lockstitch_server.embedded.binaries import Binaries
 from lockstitch_server.embedded.cluster import environment
@@ -51,12 +48,10 @@ class Launch:
 
     def command(self) -> list[str]:
         settings = ENFORCED | {"unix_socket_directories": str(self.socket_folder)}
-        return [
-            *(sys.executable, "-I", "-S", as_postgres.__file__),
-            *(str(os.getpid()), str(self.account.uid), str(self.account.gid)),
-            *(str(self.binaries.folder / "postgres"), "-D", str(self.cluster)),
+        return self.account.command(
+            *(self.binaries.folder / "postgres", "-D", self.cluster),
             *(word for name, value in settings.items() for word in ("-c", f"{name}={value}")),
-        ]
+        )
 
 
 class OldBackendsRemain(Exception):

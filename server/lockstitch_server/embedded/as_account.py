@@ -1,6 +1,6 @@
-"""Becomes Postgres: run by path, in a process of its own, with nothing imported that is not Python's.
+"""Becomes a command as another account: run by path, in a process of its own; nothing is imported but Python's own.
 
-`as_postgres.py PARENT UID GID COMMAND…`. What it does could be done between fork and exec of the server itself, were it
+`as_account.py PARENT UID GID COMMAND…`. What it does could be done between fork and exec of the server itself, were it
 not for gRPC's threads there: Python code that runs beside what they held when the fork came crashes, or waits for ever.
 """
 
