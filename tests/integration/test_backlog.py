@@ -19,6 +19,7 @@ from support.databases import Database
 Connect = Callable[..., Caller]
 
 CALLS = 200
+LINE = 50
 BUSY_SECONDS = 0.005
 
 
@@ -43,7 +44,7 @@ async def busy(request: bytes, _: Any) -> bytes:
 
 @pytest.fixture
 async def backlog() -> Backlog:
-    return Backlog()
+    return Backlog(line=LINE)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ def admission(
     bytes_max: int = 100,
 ) -> Admission:
     return Admission(
-        backlog or Backlog(),
+        backlog or Backlog(line=8),
         calls_max=calls_max,
         calls_under_load=calls_under_load,
         queue_max=timedelta(seconds=1),
@@ -123,7 +123,7 @@ def test_under_load_a_call_is_let_in_for_each_that_is_answered() -> None:
 
 
 def test_a_line_stands_as_calls_do_that_are_being_answered() -> None:
-    clock, backlog = Clock(), Backlog()
+    clock, backlog = Clock(), Backlog(line=8)
     door = admission(clock, backlog=backlog, calls_under_load=8)
     backlog.calls, backlog.stands_since = 16, 0.0
     with door.admitted(1):
@@ -138,7 +138,7 @@ def test_a_line_stands_as_calls_do_that_are_being_answered() -> None:
 
 
 def test_a_backlog_that_is_not_known_to_stand_is_a_burst_however_long_it_is() -> None:
-    clock, backlog = Clock(), Backlog()
+    clock, backlog = Clock(), Backlog(line=8)
     door = admission(clock, backlog=backlog, calls_under_load=4)
     backlog.calls = 1000
     for second in range(10):
@@ -162,7 +162,7 @@ def test_a_queue_that_shrinks_is_a_burst_however_long_it_takes_to_be_worked_off(
 
 
 def test_one_alone_is_let_in_however_long_the_backlog_is() -> None:
-    clock, backlog = Clock(), Backlog()
+    clock, backlog = Clock(), Backlog(line=8)
     door = admission(clock, backlog=backlog, calls_under_load=32)
     backlog.calls, backlog.stands_since = 500, 0.0
     with door.admitted(1):
@@ -174,7 +174,7 @@ def test_one_alone_is_let_in_however_long_the_backlog_is() -> None:
 
 
 def test_who_was_turned_away_waits_no_more() -> None:
-    clock, backlog = Clock(), Backlog()
+    clock, backlog = Clock(), Backlog(line=8)
     door = admission(clock, backlog=backlog, calls_under_load=32)
     backlog.calls, backlog.stands_since = 60, 0.0
     with door.admitted(1):
@@ -226,7 +226,7 @@ def test_the_more_come_in_vain_the_later_they_are_told_to_come_again() -> None:
 
 
 def test_a_crowd_is_told_at_once_to_come_again_late() -> None:
-    clock, backlog = Clock(), Backlog()
+    clock, backlog = Clock(), Backlog(line=8)
     door = admission(clock, backlog=backlog, calls_under_load=8)
     backlog.calls, backlog.stands_since = 164, 0.0
     with door.admitted(1):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from heapq import heappop, heappush
+from math import ceil
 from time import monotonic
 
 from lockstitch_server.api.backlog import Backlog
@@ -27,6 +28,11 @@ _STANDING = 1.5
 
 _SHRUNK = 0.75
 """A queue that shrank to so much of what it was is a burst that is being worked off."""
+
+
+def queue_of(calls_under_load: int) -> int:
+    """From how many calls on there is a queue, where so many keep the process busy."""
+    return ceil(calls_under_load * _STANDING)
 
 
 class Admission:
@@ -53,6 +59,7 @@ class Admission:
         self._backlog = backlog
         self._calls_max = calls_max
         self._calls_under_load = min(calls_under_load, calls_max)
+        self._queue = queue_of(self._calls_under_load)
         self._queue_max = queue_max.total_seconds()
         self._bytes_max = bytes_max
         self._clock = clock
@@ -95,7 +102,7 @@ class Admission:
             raise self._overloaded(f"This server holds {self._calls_under_load} calls at a time under load.")
 
     def _is_queue(self, calls: int) -> bool:
-        return calls >= self._calls_under_load * _STANDING
+        return calls >= self._queue
 
     def _has_stood(self, here: int, now: float) -> bool:
         if not self._is_queue(here):

@@ -14,8 +14,8 @@ import grpc
 import grpc.aio
 import structlog
 
-_LINE = 8
-"""So many calls are a line, and it is watched closely."""
+_WATCHED = 8
+"""From how many calls on it is looked often."""
 
 _INTERVAL_SECONDS = 0.1
 _CLOSE_INTERVAL_SECONDS = 0.02
@@ -63,12 +63,13 @@ class Backlog:
     of its own, and counts the calls that are taken over before.
     """
 
-    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        """Nothing waits, as far as is known; `clock` gives seconds."""
+    def __init__(self, line: int, clock: Callable[[], float] = monotonic) -> None:
+        """Nothing waits, as far as is known. So many calls are a `line`; `clock` gives seconds."""
         self.calls = 0
         """How many wait, as far as is known."""
         self.stands_since: float | None = None
         """Since when a line has been there whenever it was looked at, and at least twice: a burst is gone by then."""
+        self._line = line
         self._clock = clock
         # No service has it: it is answered as unknown, when its turn has come. No one else knows its name.
         self._probe = f"/lockstitch.line/{secrets.token_hex(8)}"
@@ -90,12 +91,12 @@ class Backlog:
             if self._sent is not None:
                 before = self._let_in - self._sent.let_in
                 self.calls = max(self.calls, before)
-                if before >= _LINE:
+                if before >= self._line:
                     self.stands_since = self._line_since
         elif self._sent is not None:
             # Those who waited before our own call have gone by; as many as were let in wait behind it.
             self.calls = self._let_in - self._sent.let_in
-            if self.calls < _LINE:
+            if self.calls < self._line:
                 self.stands_since = self._line_since = None
             elif self._line_since is None:
                 self._line_since = self._sent.time
@@ -140,7 +141,7 @@ class Backlog:
         try:
             while not self._is_over:
                 before = self._let_in
-                await asyncio.sleep(_INTERVAL_SECONDS if self.calls < _LINE else _CLOSE_INTERVAL_SECONDS)
+                await asyncio.sleep(_INTERVAL_SECONDS if self.calls < _WATCHED else _CLOSE_INTERVAL_SECONDS)
                 if self._let_in != before or self.calls:
                     self._sent = _Sent(self._clock(), self._let_in)
                     await _turn_of(probe)

@@ -22,7 +22,7 @@ from lockstitch.v1 import (
 )
 from lockstitch_server import failpoints
 from lockstitch_server.api.admin_service import AdminServicer
-from lockstitch_server.api.admission import Admission
+from lockstitch_server.api.admission import Admission, queue_of
 from lockstitch_server.api.backlog import Backlog, InOneLine
 from lockstitch_server.api.checkpoint_service import CheckpointServicer
 from lockstitch_server.api.grpc_log import tell_lost_callers_quietly
@@ -74,7 +74,7 @@ async def serving(
         subject_rate=settings.subject_calls_a_second,
         burst=settings.rate_burst,
     )
-    backlog = Backlog()
+    backlog = Backlog(line=queue_of(settings.calls_under_load))
     admission = Admission(
         backlog,
         calls_max=settings.calls_in_flight_max,
