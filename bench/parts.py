@@ -49,17 +49,17 @@ PARTS = (
     Part(
         "bounds",
         ("append_vs_echo", "append_vs_pgbench", "hot_session_vs_spread"),
-        lambda stage, quick: append_beside_its_bounds(stage, rounds=2 if quick else 5, seconds=0.2 if quick else 1.5),
+        lambda stage, quick: append_beside_its_bounds(stage, rounds=2 if quick else 4, seconds=0.2 if quick else 1.5),
     ),
     Part(
         "Python client",
         ("append_vs_echo_python_client",),
-        lambda stage, quick: append_against_echo(stage, rounds=3 if quick else 11),
+        lambda stage, quick: append_against_echo(stage, rounds=3 if quick else 7),
     ),
     Part(
         "Go client",
         ("go_client_vs_generator",),
-        lambda stage, quick: go_client(stage, rounds=2 if quick else 8, seconds=0.2 if quick else 1.5),
+        lambda stage, quick: go_client(stage, rounds=2 if quick else 6, seconds=0.2 if quick else 1.5),
     ),
     Part(
         "peers",
@@ -88,13 +88,13 @@ PARTS = (
     Part(
         "group commit",
         ("group_commit_at_1",),
-        lambda stage, quick: one_caller(stage, rounds=2 if quick else 15, calls=50 if quick else 500),
+        lambda stage, quick: one_caller(stage, rounds=2 if quick else 11, calls=50 if quick else 400),
     ),
     Part(
         "flatness",
         ("get_50_of_5000_vs_50_of_50", "append_flatness", "append_flatness_wal"),
         lambda stage, quick: read_and_append(
-            stage, long=500 if quick else 5000, rounds=3 if quick else 15, calls=40 if quick else 200
+            stage, long=500 if quick else 5000, rounds=3 if quick else 9, calls=40 if quick else 200
         ),
     ),
     Part(
@@ -104,7 +104,7 @@ PARTS = (
             stage,
             sessions=500 if quick else 10_000,
             removals=500 if quick else 10_000,
-            rounds=3 if quick else 15,
+            rounds=3 if quick else 9,
             calls=10 if quick else 40,
         ),
     ),
@@ -117,20 +117,20 @@ PARTS = (
         "checkpoints",
         ("checkpoint_put_vs_append", "checkpoint_writes_vs_append", "wal_of_checkpoint_1000_vs_change"),
         lambda stage, quick: puts_and_growth(
-            stage, rounds=3 if quick else 9, calls=200 if quick else 1500, steps=100 if quick else 1000
+            stage, rounds=3 if quick else 7, calls=200 if quick else 1000, steps=100 if quick else 1000
         ),
     ),
     Part("idle streams", ("idle_stream_memory",), lambda stage, _quick: idle(stage)),
     Part(
         "subscribed appends",
         ("subscribed_append",),
-        lambda stage, quick: beside_writers(stage, rounds=3 if quick else 9, calls=500 if quick else 1500),
+        lambda stage, quick: beside_writers(stage, rounds=3 if quick else 7, calls=500 if quick else 1500),
     ),
     Part(
         "fan-out",
         ("fan_out_vs_echo", "commit_to_1000_readers_ms"),
         lambda stage, quick: to_many_readers(
-            stage, rounds=3 if quick else 9, commits=20 if quick else 200, echoes=500 if quick else 4000
+            stage, rounds=3 if quick else 7, commits=20 if quick else 200, echoes=500 if quick else 4000
         ),
     ),
     Part(
@@ -149,7 +149,7 @@ PARTS = (
     Part(
         "runs",
         ("fenced_append_vs_plain", "renew_vs_echo"),
-        lambda stage, quick: fenced_and_renewed(stage, rounds=2 if quick else 9, calls=300 if quick else 1500),
+        lambda stage, quick: fenced_and_renewed(stage, rounds=2 if quick else 9, calls=300 if quick else 1200),
     ),
     Part(
         "drafts",
@@ -160,7 +160,7 @@ PARTS = (
         "sweeping",
         ("append_beside_sweeping",),
         lambda stage, quick: beside_a_backlog(
-            stage, expired=1_000 if quick else 100_000, rounds=2 if quick else 7, calls=500 if quick else 2000
+            stage, expired=1_000 if quick else 100_000, rounds=2 if quick else 5, calls=500 if quick else 2000
         ),
     ),
     Part(
