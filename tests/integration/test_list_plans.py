@@ -192,7 +192,9 @@ async def test_a_page_reads_the_index_for_it_and_few_pages(counting: Measured, k
     scans = await counting.scans("list_sessions", *asked)
     assert scans[index] > 0, scans
     assert not [what for what in scans if what.endswith("read whole")], scans
-    assert set(scans) <= {index, BY_LABEL, "session_labels_pk", "sessions_pk", "session_details_pk"} | (
+    # The server looks for what is due meanwhile, on a connection of its own.
+    read = {what for what in scans if not what.startswith("sweeps_")}
+    assert read <= {index, BY_LABEL, "session_labels_pk", "sessions_pk", "session_details_pk"} | (
         {BY_ACTIVITY} if name == "with a common label" else set()
     )
     assert await counting.buffers("list_sessions", *asked) <= most
