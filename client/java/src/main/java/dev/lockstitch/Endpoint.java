@@ -18,6 +18,7 @@ record Endpoint(String target, ChannelCredentials credentials) {
   private static final Pattern SCHEME = Pattern.compile("^(dns|ipv4|ipv6):(?://[^/]*/)?");
   private static final Pattern AUTHORITY =
       Pattern.compile("(\\[[0-9a-fA-F:.]+]|[^\\s:/\\[\\]]+)(:\\d+)?");
+
   /** The shortest that gRPC for Java takes. A server of ours lets callers ask every 5 s. */
   private static final long SILENCE_SECONDS = 10;
 
