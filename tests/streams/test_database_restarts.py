@@ -44,6 +44,8 @@ async def test_an_external_postgres_that_is_killed_and_restarted_costs_streams_n
     async with _postgres(folder, postgres_bin) as running:
         urls = {"LOCKSTITCH_DATABASE_URL": running.app_url}
         servers = [ServerProcess.start(session_folder / "keys-only", environment=urls) for _ in range(2)]
+        for server in servers:
+            undo.callback(server.kill)
         stage = Stage(servers, undo)
         session_id, journal = await stage.session(), Journal()
         readers = [await stage.follow(session_id, targets=[server.target]) for server in servers]

@@ -150,15 +150,20 @@ def test_a_backlog_that_is_not_known_to_stand_is_a_burst_however_long_it_is() ->
 def test_a_queue_that_shrinks_is_a_burst_however_long_it_takes_to_be_worked_off() -> None:
     clock = Clock()
     door = admission(clock, calls_under_load=4)
-    with ExitStack() as calls:
-        for places in (80, 60, 45, 33):
-            calls.pop_all().close()
-            for _ in range(places):
-                calls.enter_context(door.admitted(1))
-            clock.now += 0.9
-        clock.now += 0.2
-        with pytest.raises(Overloaded), door.admitted(1):
+    calls = [ExitStack() for _ in range(80)]
+    for call in calls:
+        call.enter_context(door.admitted(1))
+    for left in (60, 45, 33):
+        clock.now += 0.9
+        while len(calls) > left:
+            calls.pop().close()
+        with door.admitted(1):
             pass
+    clock.now += 1.1
+    with pytest.raises(Overloaded), door.admitted(1):
+        pass
+    for call in calls:
+        call.close()
 
 
 def test_one_alone_is_let_in_however_long_the_backlog_is() -> None:
