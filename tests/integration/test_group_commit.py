@@ -224,6 +224,15 @@ async def test_one_alone_that_finds_its_session_held_holds_up_nobody(store: Writ
     assert (await stuck).outcome == "committed"
 
 
+async def test_one_alone_that_makes_its_session_is_made_in_one_round_trip(store: Written) -> None:
+    await store.append(fresh("new"), create=USER)  # prepares the statement
+    sent: list[str] = []
+    for connection in store.pool._free:
+        connection.add_query_logger(lambda record: sent.append(record.query))
+    assert (await store.append(fresh("new"), create=USER)).outcome == "committed"
+    assert len(sent) == 1
+
+
 async def test_sessions_that_are_missing_are_made_by_whoever_comes_first(database: Database) -> None:
     async with written(database) as one, written(database) as another:
         two = another.of(one.tenant)
