@@ -1,5 +1,6 @@
 """The composition root: everything is built here, once, and nothing else builds anything."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from lockstitch_server.service.sessions import Sessions
 from lockstitch_server.service.sweeping import Sweeper
 from lockstitch_server.service.tool_calls import ToolCalls
 from lockstitch_server.startup import StartupError
+from lockstitch_server.stopping import Stopping
 from lockstitch_server.store.background import Background
 from lockstitch_server.store.changing import Statements
 from lockstitch_server.store.checkpoints import CheckpointStore
@@ -148,6 +150,7 @@ async def running_server(
     """Serve until the context ends; then take no new calls, let running ones finish, and close the pool."""
     failpoints.obey(settings.failpoints)
     report = await check_database(database_url, settings)
+    stopping = Stopping(settings.shutdown_grace)
     pool = Pool(
         database_url,
         connections_max=max(1, settings.pool_connections_max - 1),
@@ -223,6 +226,7 @@ async def running_server(
         )
 
         def drain() -> None:
+            stopping.begin()
             hub.drain()
             services.drafts.drain()
 
@@ -238,9 +242,9 @@ async def running_server(
         ):
             yield RunningServer(port=port)
     finally:
-        await group.close()
-        await background_pool.close()
-        await pool.close()
+        # Together, since appends that stand in line end when the pool does.
+        await asyncio.gather(group.close(), background_pool.close(), pool.close())
+        stopping.end()
 
 
 def _nats_bus(url: str, identity: StoreIdentity) -> Bus:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
 
+import structlog
 import typer
 import uvloop
 from pydantic import ValidationError
@@ -17,6 +18,7 @@ from lockstitch_server.startup import StartupError
 from lockstitch_server.telemetry import configure_logging
 from lockstitch_server.workers import COMMAND
 
+EXIT_FAILED = 1
 EXIT_REFUSED = 2
 
 cli = typer.Typer(
@@ -124,9 +126,14 @@ def _settings(**given: object) -> Settings:
 
 
 def run() -> None:
-    """Run a command; what its operator has to mend is one sentence and exit code 2."""
+    """Run a command. What its operator has to mend is a sentence and exit code 2; what we have to, a log line and 1."""
     try:
         cli()
     except (StartupError, MigrationError) as error:
         print(f"lockstitch-server: {error}", file=sys.stderr)  # noqa: T201 - the answer to the operator
         sys.exit(EXIT_REFUSED)
+    except Exception:  # Python would tell its words, which may quote what a caller sent
+        if not structlog.is_configured():
+            raise
+        structlog.get_logger(__name__).exception("lockstitch-server failed")
+        sys.exit(EXIT_FAILED)

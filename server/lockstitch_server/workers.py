@@ -1,14 +1,13 @@
 """Several processes that serve one port, kept alive by their parent."""
 
 import asyncio
-import contextlib
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import structlog
 
-from lockstitch_server import listening
+from lockstitch_server import listening, tasks
 from lockstitch_server.app import running_server
 from lockstitch_server.auth.identity import running_identity
 from lockstitch_server.config import Settings
@@ -33,9 +32,7 @@ async def running_workers(settings: Settings, database_url: str) -> AsyncIterato
         try:
             yield address
         finally:
-            for watch in watches:
-                watch.cancel()
-            await asyncio.gather(*watches, return_exceptions=True)
+            await tasks.ended(*watches)
             await asyncio.gather(*(worker.stop(seconds) for worker in workers))
 
 
@@ -123,7 +120,4 @@ async def serve_as_worker(stop: asyncio.Event) -> None:
         closed = asyncio.create_task(orders.read(), name="parent")
         stopped = asyncio.create_task(stop.wait(), name="stop")
         await asyncio.wait([closed, stopped], return_when=asyncio.FIRST_COMPLETED)
-        for task in (closed, stopped):
-            task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
+        await tasks.ended(closed, stopped)

@@ -30,7 +30,8 @@ async def server_restarted(play: Play) -> AsyncIterator[None]:
     """Told to stop, it lets calls finish; another one takes its place."""
     server = play.one()
     try:
-        assert await server.stop() == 0, "a server that was told to stop did not do so cleanly"
+        code = await server.stop()
+        assert code == 0, f"a server that was told to stop ended with {code}; it said last: {server.last_words()}"
         yield
     finally:
         await server.start()

@@ -10,7 +10,6 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import parse_qs, urlsplit
 
 from faults.small_disk import SmallDisk
 from faults.wrong_clock import WrongClock, postgres_under
@@ -30,6 +29,7 @@ NAMES = ("a", "b")
 READY_SECONDS_MAX = 60.0
 END_SECONDS_MAX = 30.0
 _AGAIN_SECONDS = 0.2
+_LAST_WORDS = 4000
 _SIGNED_AGO = timedelta(hours=2)
 """Tokens are signed so long ago, so that a server whose clock is behind takes them, too."""
 
@@ -107,6 +107,10 @@ class Server:
     async def ended(self) -> None:
         """Wait until it has ended by itself."""
         await until(lambda: not self.is_running, f"the end of server {self.name}", END_SECONDS_MAX)
+
+    def last_words(self) -> str:
+        """The end of what it logged."""
+        return self._log.read_text(errors="replace")[-_LAST_WORDS:]
 
     def complaints(self) -> list[str]:
         """What it logged as an error since this was last asked: nothing that callers do, or that breaks, is one."""
@@ -191,13 +195,11 @@ async def open_stage(disk_bytes: int = 0, *, own_clock: bool = False) -> AsyncIt
         database = Database(TEMPLATE, postgres.app_url, postgres.owner_url, postgres.superuser_url)
         if disk is not None:
             await _keep_log_short(database)
-        asked = parse_qs(urlsplit(database.app_url).query)
-        socket = str(Path(asked["host"][0]) / f".s.PGSQL.{asked['port'][0]}")
         keys.load_or_make(folder / "keys")
         stage = Stage(folder, postgres, database, disk=disk, clock=clock)
         for server in stage.servers:
             server.near = await undo.enter_async_context(proxy_to(server.dial))
-            server.far = await undo.enter_async_context(proxy_to(to_socket(socket)))
+            server.far = await undo.enter_async_context(proxy_to(to_socket(database.socket_path)))
         undo.push_async_callback(_stop_all, stage)
         await asyncio.gather(*(server.start() for server in stage.servers))
         yield stage

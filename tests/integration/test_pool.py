@@ -14,6 +14,7 @@ from lockstitch_server.server_process import ServerProcess
 from lockstitch_server.store.failures import ConnectionLost
 from lockstitch_server.store.pool import Pool
 from support.databases import Database
+from support.proxy import proxy_to, to_socket
 from support.waiting import until
 
 MakePool = Callable[..., Pool]
@@ -145,3 +146,29 @@ async def test_no_more_connections_than_may_be(make_pool: MakePool, database: Da
     pool = make_pool(connections_max=3, wait=timedelta(seconds=5))
     await asyncio.gather(*(pool.fetch("select pg_sleep(0.01)") for _ in range(60)))
     assert await held(database) == 3
+
+
+async def test_a_statement_that_does_not_end_is_given_up_when_the_pool_closes(make_pool: MakePool) -> None:
+    pool = make_pool(connections_max=2)
+    await pool.warm_up(2)
+    endless = asyncio.create_task(pool.fetch("select pg_sleep(60)"))
+    await until(lambda: pool.busy == 1, "a running statement")
+    await pool.close()
+    # By the statement's own timeout it would be another failure, and later.
+    with pytest.raises(ConnectionLost):
+        await endless
+    with pytest.raises(DatabaseUnavailable):
+        await pool.fetch("select 1")
+
+
+async def test_a_pool_closes_though_the_database_says_nothing_any_more(make_pool: MakePool, database: Database) -> None:
+    async with proxy_to(to_socket(database.socket_path)) as network:
+        pool = make_pool(connections_max=4, url=database.url_at(network.target))
+        await pool.warm_up(3)
+        network.stall()
+        opening = [asyncio.create_task(pool.fetch("select 1")) for _ in range(4)]
+        await until(lambda: pool.busy == 3, "statements that go nowhere")
+        await pool.close()
+        for task in opening:
+            with pytest.raises((ConnectionLost, DatabaseUnavailable, asyncio.CancelledError)):
+                await task

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -106,10 +105,3 @@ def make_stage(database: Database, start_server: Callable[..., ServerProcess], u
         return Stage(servers, undo)
 
     return made
-
-
-@pytest.fixture
-def socket_path(database: Database) -> str:
-    """Where the database's socket lies, for a proxy before it."""
-    asked = parse_qs(urlsplit(database.app_url).query)
-    return str(Path(asked["host"][0]) / f".s.PGSQL.{asked['port'][0]}")

@@ -18,6 +18,7 @@ from lockstitch_server.server_process import ServerProcess
 from support.databases import Database
 from support.guarantees import check_guarantees
 from support.journal import Journal
+from support.proxy import proxy_to, to_socket
 from support.rpc import Refusal
 from support.stage import MakeStage
 from support.traffic import traffic
@@ -202,3 +203,22 @@ async def test_stalled_readers_do_not_keep_a_server_from_stopping(make_stage: Ma
     for call in stalled:
         await call.read()
     assert await stopped(stage.servers[0]) < 2 + 3
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+async def test_a_server_stops_cleanly_though_its_database_says_nothing_any_more(
+    database: Database, make_stage: MakeStage, workers: str
+) -> None:
+    async with proxy_to(to_socket(database.socket_path)) as network:
+        stage = await make_stage(
+            LOCKSTITCH_DATABASE_URL=database.url_at(network.target),
+            LOCKSTITCH_SHUTDOWN_GRACE="0.5",
+            LOCKSTITCH_WORKERS=workers,
+        )
+        session_id = await stage.session()
+        network.stall()
+        request = pb.AppendRequest(session_id=session_id, request_id=fresh("request"), messages=[said("hello")])
+        calls = [asyncio.create_task(_outcome(stage.caller().sessions.Append(request))) for _ in range(3)]
+        await until(lambda: network.held_up > 0, "statements that go nowhere")
+        await stopped(stage.servers[0])
+        assert grpc.StatusCode.OK not in [await call for call in calls]

@@ -22,16 +22,14 @@ ROUNDS = 4
 
 
 @pytest.fixture(params=["notify", "nats"])
-async def bus_proxy(
-    request: pytest.FixtureRequest, database: Database, socket_path: str
-) -> AsyncIterator[tuple[Proxy, dict[str, str]]]:
+async def bus_proxy(request: pytest.FixtureRequest, database: Database) -> AsyncIterator[tuple[Proxy, dict[str, str]]]:
     """A proxy that carries nothing but wake-ups, and the settings of servers that hear each other through it."""
     if request.param == "nats":
         async with proxy_to(to_tcp(request.getfixturevalue("nats"))) as proxy:
             yield proxy, {"LOCKSTITCH_NATS_URL": f"nats://{proxy.target}"}
         return
     # The listener's connection says what it is; those of the pool go past this proxy's faults.
-    async with proxy_to(to_socket(socket_path), only=b"lockstitch-listener") as proxy:
+    async with proxy_to(to_socket(database.socket_path), only=b"lockstitch-listener") as proxy:
         yield proxy, {"LOCKSTITCH_DATABASE_URL": database.url_at(proxy.target)}
 
 

@@ -60,9 +60,9 @@ async def test_a_reader_whose_network_fell_silent_leaves_by_keepalive_and_resume
 
 
 async def test_servers_cut_off_from_the_database_give_everything_when_it_is_there_again(
-    database: Database, socket_path: str, make_stage: MakeStage
+    database: Database, make_stage: MakeStage
 ) -> None:
-    async with proxy_to(to_socket(socket_path)) as proxy:
+    async with proxy_to(to_socket(database.socket_path)) as proxy:
         stage = await make_stage(1, LOCKSTITCH_DATABASE_URL=database.url_at(proxy.target))
         near = await make_stage(1)
         stage.servers += near.servers

@@ -5,7 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import count
+from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import asyncpg
 
@@ -23,6 +25,12 @@ class Database:
     app_url: str
     owner_url: str
     superuser_url: str
+
+    @property
+    def socket_path(self) -> str:
+        """Where Postgres listens, for a proxy before it."""
+        asked = parse_qs(urlsplit(self.app_url).query)
+        return str(Path(asked["host"][0]) / f".s.PGSQL.{asked['port'][0]}")
 
     def url_as(self, role: str, password: str) -> str:
         """Name the database for another login role."""

@@ -30,6 +30,8 @@ class Proxy:
         """Whether new connections are closed at once."""
         self.delay_seconds = 0.0
         """How long each chunk is held."""
+        self.held_up = 0
+        """How many chunks came to a side that is stalled."""
         self.port = 0
         self._replies_to_lose = 0
         self._dead: set[asyncio.StreamWriter] = set()
@@ -151,7 +153,9 @@ class Proxy:
         with suppress(OSError):
             chunk = first or await source.read(_CHUNK_BYTES)
             while chunk:
-                await self._flows[side].wait()
+                if not self._flows[side].is_set():
+                    self.held_up += 1
+                    await self._flows[side].wait()
                 if sink in self._dead:
                     await asyncio.Event().wait()
                 if self.delay_seconds:

@@ -14,6 +14,8 @@ import grpc
 import grpc.aio
 import structlog
 
+from lockstitch_server import tasks
+
 _WATCHED = 8
 """From how many calls on it is looked often."""
 
@@ -73,7 +75,6 @@ class Backlog:
         self._clock = clock
         # No service has it: it is answered as unknown, when its turn has come. No one else knows its name.
         self._probe = f"/lockstitch.line/{secrets.token_hex(8)}"
-        self._is_over = False
         self._let_in = 0
         self._sent: _Sent | None = None
         self._line_since: float | None = None
@@ -113,10 +114,7 @@ class Backlog:
         try:
             yield
         finally:
-            # A call that ends in the very moment of being cancelled ends as if it were not (grpc.aio 1.85).
-            self._is_over = True
-            watching.cancel()
-            await asyncio.wait({watching})
+            await tasks.ended(watching)
             await channel.close()
 
     async def _started(self, server: grpc.aio.Server) -> grpc.aio.Channel | None:
@@ -139,7 +137,7 @@ class Backlog:
     async def _watch(self, channel: grpc.aio.Channel) -> None:
         probe: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = channel.unary_unary(self._probe)
         try:
-            while not self._is_over:
+            while True:
                 before = self._let_in
                 await asyncio.sleep(_INTERVAL_SECONDS if self.calls < _WATCHED else _CLOSE_INTERVAL_SECONDS)
                 if self._let_in != before or self.calls:

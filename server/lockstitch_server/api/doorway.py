@@ -2,12 +2,14 @@
 
 import asyncio
 from datetime import timedelta
+from time import monotonic
 
 from lockstitch_server.errors import Draining
 
 _LOOK_SECONDS = 0.01
 _QUIET_LOOKS = 5
 _LOOKS_MAX = 100
+_SECONDS_MAX = 3.0
 _COME_AGAIN = timedelta(milliseconds=250)
 
 
@@ -31,13 +33,13 @@ class Doorway:
             raise Draining(retry_after=_COME_AGAIN)
 
     async def close(self) -> None:
-        """Let nobody in any more, and wait until nobody comes; for a second at most, as some come whatever is told."""
+        """Let nobody in any more, and wait until nobody comes; seconds at most, as some come whatever is told."""
         self._is_closed = True
-        quiet = 0
+        quiet, ends = 0, monotonic() + _SECONDS_MAX
         for _ in range(_LOOKS_MAX):
             before = self._turned_away
             await asyncio.sleep(_LOOK_SECONDS)
             # Looks are counted, not seconds: where the loop lags, calls wait in it that nobody has seen.
             quiet = quiet + 1 if self._turned_away == before else 0
-            if quiet == _QUIET_LOOKS:
+            if quiet == _QUIET_LOOKS or monotonic() > ends:
                 return

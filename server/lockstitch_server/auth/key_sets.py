@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
+from lockstitch_server import tasks
 from lockstitch_server.auth.keys import SigningKey
 from lockstitch_server.startup import StartupError
 
@@ -120,8 +121,7 @@ class IssuerKeys:
         try:
             yield
         finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            await tasks.ended(task)
 
     def find(self, key_id: str | None) -> VerifyingKey | None:
         """The key of an id; without an id the only one that there is."""

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import structlog
 
+from lockstitch_server import tasks
 from lockstitch_server.errors import LockstitchError
 from lockstitch_server.model import DraftPiece, DraftStep, SessionKey
 from lockstitch_server.store.drafts import DraftStore
@@ -91,8 +92,7 @@ class DraftWriting:
         try:
             yield
         finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            await tasks.ended(task)
 
     @contextmanager
     def opened(self, draft: OpenDraft) -> Iterator[None]:

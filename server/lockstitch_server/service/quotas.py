@@ -10,6 +10,7 @@ from typing import overload
 
 import structlog
 
+from lockstitch_server import tasks
 from lockstitch_server.errors import LockstitchError
 from lockstitch_server.model import Change, NewFork, NewSession
 from lockstitch_server.store.background import Background
@@ -82,8 +83,7 @@ class Quotas:
         try:
             yield
         finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            await tasks.ended(task)
 
     def _look(self, owner: Owner) -> bool:
         count = self._counts.get(owner)

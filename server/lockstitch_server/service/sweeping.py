@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import structlog
 
+from lockstitch_server import tasks
 from lockstitch_server.errors import DatabaseUnavailable, LockstitchError
 from lockstitch_server.model import SessionKey
 from lockstitch_server.store.background import Background
@@ -39,8 +40,7 @@ class Sweeper:
         try:
             yield
         finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            await tasks.ended(task)
 
     async def _run(self) -> None:
         # Processes that were started together look at different times.

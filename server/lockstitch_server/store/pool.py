@@ -1,6 +1,7 @@
 """Connections to Postgres, held open and lent for one statement at a time."""
 
 import asyncio
+import contextlib
 from collections import deque
 from datetime import timedelta
 
@@ -18,6 +19,8 @@ DEAD_ENDS = {"tcp_keepalives_idle": "30", "tcp_keepalives_interval": "10", "tcp_
 By itself it would take two hours, in which connections that the network forgot use up those that it may have.
 """
 _SLACK_SECONDS = 2.0
+_LAST_STATEMENTS_SECONDS = 3.0
+_CLOSE_SECONDS = 2.0
 
 
 class Pool:
@@ -49,7 +52,7 @@ class Pool:
         self._statement_timeout = statement_timeout
         self._free: deque[asyncpg.Connection] = deque()
         self._waiting: deque[asyncio.Future[asyncpg.Connection | None]] = deque()
-        self._running: set[asyncio.Task[list[asyncpg.Record]]] = set()
+        self._running: dict[asyncio.Task[list[asyncpg.Record]], asyncpg.Connection] = {}
         self._opening: set[asyncio.Task[asyncpg.Connection]] = set()
         self._open = 0
         self._closed = False
@@ -75,7 +78,7 @@ class Pool:
     async def _fetch(self, query: str, args: tuple[object, ...], time_max: timedelta | None) -> list[asyncpg.Record]:
         connection = await self._take()
         task = asyncio.ensure_future(self._run(connection, query, args, time_max))
-        self._running.add(task)
+        self._running[task] = connection
         task.add_done_callback(self._finished)
         return await asyncio.shield(task)
 
@@ -90,15 +93,21 @@ class Pool:
         return sum(not waiter.done() for waiter in self._waiting)
 
     async def close(self) -> None:
-        """Let running statements end, then close every connection."""
+        """Let running statements end, then close every connection; in seconds, whatever the database does."""
         self._closed = True
         if unfinished := [*self._running, *self._opening]:
-            await asyncio.wait(unfinished)
-        while self._free:
-            await self._free.popleft().close(timeout=_CONNECT_SECONDS)
+            await asyncio.wait(unfinished, timeout=_LAST_STATEMENTS_SECONDS)
+        for connection in self._running.values():
+            connection.terminate()
+        for opening in self._opening:
+            opening.cancel()
+        free, self._free = self._free, deque()
+        await asyncio.gather(*(_closed(connection) for connection in free))
+        if unfinished := [*self._running, *self._opening]:
+            await asyncio.wait(unfinished, timeout=_CLOSE_SECONDS)
 
     def _finished(self, task: asyncio.Task[list[asyncpg.Record]]) -> None:
-        self._running.discard(task)
+        del self._running[task]
         if not task.cancelled():
             # Mark it as seen: whoever asked may have gone.
             task.exception()
@@ -234,6 +243,12 @@ class Pool:
             if not waiter.done():
                 waiter.set_result(None)
                 return
+
+
+async def _closed(connection: asyncpg.Connection) -> None:
+    # Where the database does not answer, it is cut off; nothing is lost by that.
+    with contextlib.suppress(*failures.LOST, asyncpg.InterfaceError, asyncpg.InternalClientError):
+        await connection.close(timeout=_CLOSE_SECONDS)
 
 
 def _milliseconds(time: timedelta) -> int:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import structlog
 
-from lockstitch_server import failpoints
+from lockstitch_server import failpoints, tasks
 from lockstitch_server.errors import DatabaseUnavailable, LockstitchError, SessionNotFound
 from lockstitch_server.model import Commit, DraftPiece, SessionKey, SessionRef, SessionStatus
 from lockstitch_server.store.drafts import DraftPage, DraftStore
@@ -69,9 +69,7 @@ class Hub:
         try:
             yield
         finally:
-            for task in (poll, *self._tasks):
-                task.cancel()
-            await asyncio.gather(poll, *self._tasks, return_exceptions=True)
+            await tasks.ended(poll, *self._tasks)
             await self._wake_ups.stop()
 
     def drain(self) -> None:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import structlog
 
-from lockstitch_server import failpoints
+from lockstitch_server import failpoints, tasks
 from lockstitch_server.bus import Bus, BusLostError
 from lockstitch_server.model import SessionKey
 
@@ -75,8 +75,7 @@ class WakeUps:
         if self._task is not None:
             if self._connected:
                 await asyncio.wait([self._task], timeout=FLUSH_MAX.total_seconds())
-            self._task.cancel()
-            await asyncio.wait([self._task])
+            await tasks.ended(self._task)
         await self._bus.close()
 
     async def _run(self) -> None:
