@@ -19,7 +19,7 @@ from lockstitch_server.store.writer import Writer
 from support.callers import Caller
 from support.databases import Database
 from support.histories import paged
-from support.measured import Measured, measured
+from support.measured import UNWATCHED, Measured, executed, measured
 from support.rpc import Rpc
 
 TENANT = "t1"
@@ -59,7 +59,6 @@ class Forker:
     """The server's statements on one connection."""
 
     counted: Measured
-    rpc: Rpc
     small: str
     large: str
 
@@ -86,31 +85,35 @@ class Forker:
 @pytest.fixture(scope="module")
 async def forker(database: Database, start_server: Callable[[Database], ServerProcess]) -> AsyncIterator[Forker]:
     """A small session, a large one, and thousands of forks of the small one, planned before there were any."""
+    await executed(database, UNWATCHED)
     server = start_server(database)
-    async with (
-        measured(database) as counted,
-        Caller(server.target, server.token(tenant=TENANT, user="e", role="engine")) as caller,
-    ):
-        made = Forker(counted, Rpc(caller), fresh("small"), fresh("large"))
-        await made.rpc.CreateSession(session_id=made.small, user_id="u", messages=[said("a"), called("c1")])
-        await made.rpc.Append(session_id=made.small, messages=[answered("c1")])
-        for _ in range(PLANNINGS):
-            for at_version in (None, 1, 2):
-                await made.fork(made.small, at_version)
-            await made.erasure(made.small, 2)
-        await made.rpc.CreateSession(session_id=made.large, user_id="u")
-        for number in range(MESSAGES // 80):
-            names = [f"{number}-{turn}" for turn in range(20)]
-            await made.rpc.Append(
-                session_id=made.large, messages=[m for name in names for m in (said("x" * 300), called(name))]
-            )
-            await made.rpc.Append(
-                session_id=made.large, messages=[m for name in names for m in (answered(name), said("x" * 300))]
-            )
-        for _ in range(FORKS // IN_FLIGHT):
-            labels = [{"n": str(place % 4)} for place in range(IN_FLIGHT)]
-            await asyncio.gather(*(made.rpc.ForkSession(session_id=made.small, labels=one) for one in labels))
+    async with measured(database) as counted:
+        made = Forker(counted, fresh("small"), fresh("large"))
+        async with Caller(server.target, server.token(tenant=TENANT, user="e", role="engine")) as caller:
+            await _fill(made, Rpc(caller))
+        # What it read is counted when it leaves.
+        assert server.stop() == 0
+        await counted.alone()
         yield made
+
+
+async def _fill(made: Forker, rpc: Rpc) -> None:
+    await rpc.CreateSession(session_id=made.small, user_id="u", messages=[said("a"), called("c1")])
+    await rpc.Append(session_id=made.small, messages=[answered("c1")])
+    for _ in range(PLANNINGS):
+        for at_version in (None, 1, 2):
+            await made.fork(made.small, at_version)
+        await made.erasure(made.small, 2)
+    await rpc.CreateSession(session_id=made.large, user_id="u")
+    for number in range(MESSAGES // 80):
+        names = [f"{number}-{turn}" for turn in range(20)]
+        await rpc.Append(session_id=made.large, messages=[m for name in names for m in (said("x" * 300), called(name))])
+        await rpc.Append(
+            session_id=made.large, messages=[m for name in names for m in (answered(name), said("x" * 300))]
+        )
+    for _ in range(FORKS // IN_FLIGHT):
+        labels = [{"n": str(place % 4)} for place in range(IN_FLIGHT)]
+        await asyncio.gather(*(rpc.ForkSession(session_id=made.small, labels=one) for one in labels))
 
 
 async def test_a_fork_reads_by_key_what_it_copies(forker: Forker) -> None:
@@ -139,12 +142,18 @@ async def test_an_erasure_finds_forks_by_their_source(forker: Forker) -> None:
     assert work.pages < 30, work
 
 
-async def test_thousands_of_forks_are_listed_by_their_source(forker: Forker) -> None:
-    everything = await paged(forker.rpc.ListSessions, "sessions", page_size=1000)
+async def test_thousands_of_forks_are_listed_by_their_source(
+    forker: Forker, database: Database, start_server: Callable[[Database], ServerProcess]
+) -> None:
+    server = start_server(database)
+    async with Caller(server.target, server.token(tenant=TENANT, user="e", role="engine")) as caller:
+        await _listed(forker, Rpc(caller))
+
+
+async def _listed(forker: Forker, rpc: Rpc) -> None:
+    everything = await paged(rpc.ListSessions, "sessions", page_size=1000)
     for labels in ({}, {"n": "3"}):
-        listed = await paged(
-            forker.rpc.ListSessions, "sessions", page_size=300, forked_from=forker.small, labels=labels
-        )
+        listed = await paged(rpc.ListSessions, "sessions", page_size=300, forked_from=forker.small, labels=labels)
         expected = [
             one.session_id
             for one in everything
