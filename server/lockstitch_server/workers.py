@@ -15,7 +15,7 @@ from lockstitch_server.startup import StartupError
 
 COMMAND = "serve-worker"
 RESTART_SECONDS = 0.5
-STOP_SECONDS_MARGIN = 5.0
+STOP_SECONDS_MARGIN = 12.0  # what a server may take after the grace of its calls, and time to say what keeps it
 
 log = structlog.get_logger()
 
