@@ -149,7 +149,7 @@ async def test_closed_and_expired_sessions_are_forked_and_their_forks_live(engin
 
 
 async def test_the_life_that_came_along_ends_the_fork(engine: Rpc, create: Create) -> None:
-    source = await create(messages=[said("one")], idle_ttl={"seconds": 1})
+    source = await create(messages=[said("one")], idle_ttl={"seconds": 3})
     fork = (await engine.ForkSession(session_id=source)).session.session_id
     async with asyncio.timeout(20):
         while (await engine.GetSession(session_id=fork)).session.status != SESSION_STATUS_EXPIRED:

@@ -67,12 +67,12 @@ async def test_the_server_ends_a_lost_run_once_after_lease_and_grace(
 ) -> None:
     engine = call(sweepers[0])
     session_id = await _new(engine, messages=[called("a", "b", "c")])
-    run = await started(engine, session_id, lease={"seconds": 1})
+    run = await started(engine, session_id, lease={"seconds": 3})
     fence = fence_of(run)
     await engine.UpdateToolCall(session_id=session_id, fence=fence, call_id="a", status=RUNNING)
     await engine.UpdateToolCall(session_id=session_id, fence=fence, call_id="b", status=AWAITING_APPROVAL)
     kept_id = await _new(engine)
-    kept = await started(engine, kept_id, lease={"seconds": 1})
+    kept = await started(engine, kept_id, lease={"seconds": 3})
     renewed = await engine.RenewRun(session_id=kept_id, fence=fence_of(kept), lease={"seconds": 600})
     before = (await engine.GetSession(session_id=session_id)).session
 
@@ -137,10 +137,10 @@ async def test_a_session_with_a_live_lease_is_not_idle_and_expires_when_that_is_
     sweepers: tuple[ServerProcess, ...], call: Callable[..., Rpc]
 ) -> None:
     engine = call(sweepers[0])
-    session_id = await _new(engine, idle_ttl={"seconds": 1}, messages=[called("a")])
-    run = await started(engine, session_id, lease={"seconds": 2})
+    session_id = await _new(engine, idle_ttl={"seconds": 2}, messages=[called("a")])
+    run = await started(engine, session_id, lease={"seconds": 4})
     await engine.UpdateToolCall(session_id=session_id, fence=fence_of(run), call_id="a", status=RUNNING)
-    idle_from = (await engine.GetSession(session_id=session_id)).session.last_activity_time.ToNanoseconds() + 10**9
+    idle_from = (await engine.GetSession(session_id=session_id)).session.last_activity_time.ToNanoseconds() + 2 * 10**9
     expired_at = 0
     async with asyncio.timeout(20):
         while not expired_at:
@@ -196,13 +196,13 @@ async def test_a_servers_own_clock_grants_and_judges_no_lease(
     )
     right = call(sweepers[0])
     session_id = await _new(right)
-    granted = await started(off, session_id, lease={"seconds": 2})
+    granted = await started(off, session_id, lease={"seconds": 5})
     now = await _now(right)
     assert abs(granted.start_time.ToNanoseconds() - now) < 60 * 10**9
-    assert granted.lease_expire_time.ToNanoseconds() - granted.start_time.ToNanoseconds() == 2 * 10**9
+    assert granted.lease_expire_time.ToNanoseconds() - granted.start_time.ToNanoseconds() == 5 * 10**9
     for engine in (off, right):
         assert (await refusal(engine.StartRun(session_id=session_id))).reason == "RUN_ACTIVE"
-    renewed = (await off.RenewRun(session_id=session_id, fence=fence_of(granted), lease={"seconds": 2})).run
+    renewed = (await off.RenewRun(session_id=session_id, fence=fence_of(granted), lease={"seconds": 5})).run
     assert 0 < renewed.lease_expire_time.ToNanoseconds() - granted.lease_expire_time.ToNanoseconds() < 60 * 10**9
     # It lapses for both at one time, which both read alike.
     until = renewed.lease_expire_time.ToNanoseconds()

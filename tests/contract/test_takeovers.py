@@ -231,11 +231,11 @@ async def test_a_holder_that_was_stopped_beyond_its_lease_wakes_up_fenced(
 
 async def test_a_run_that_is_renewed_in_time_is_never_taken_over(engines: tuple[Rpc, Rpc], create: Create) -> None:
     session_id = await create()
-    run = await started(engines[0], session_id, lease={"seconds": 1})
+    run = await started(engines[0], session_id, lease={"seconds": 3})
     until = run.lease_expire_time
-    while until.ToNanoseconds() < run.lease_expire_time.ToNanoseconds() + 10**9:
+    while until.ToNanoseconds() < run.lease_expire_time.ToNanoseconds() + 3 * 10**9:
         until = (
-            await engines[0].RenewRun(session_id=session_id, fence=fence_of(run), lease={"seconds": 1})
+            await engines[0].RenewRun(session_id=session_id, fence=fence_of(run), lease={"seconds": 3})
         ).run.lease_expire_time
         assert (await refusal(engines[1].StartRun(session_id=session_id))).reason == "RUN_ACTIVE"
     joined = await started(engines[1], session_id, on_busy=JOIN)
