@@ -16,6 +16,7 @@ from lockstitch_server.store.background import Background
 _BATCH = 10
 """How many sessions are asked for from either end of the queue: those behind them wait for a rest of the sweeper."""
 _PUT_OFF = timedelta(minutes=1)
+_PUT_OFF_FOR_TROUBLE = timedelta(seconds=2)
 """How long a session that could not be swept is left alone, so that others come first."""
 
 _log = structlog.get_logger(__name__)
@@ -77,6 +78,11 @@ class Sweeper:
             return await self._background.sweep(tenant_id, key)
         except DatabaseUnavailable:
             raise
+        except LockstitchError as error:
+            # The database's trouble, which passes; of what was made all the same, the next look finds nothing to do.
+            _log.warning("a session that is due could not be swept", session_key=key.hex, reason=error.reason)
+            await self._background.put_off(tenant_id, key, _PUT_OFF_FOR_TROUBLE)
+            return False
         except Exception:  # noqa: BLE001 - one session's trouble is not the others'
             _log.exception("a session that is due could not be swept", session_key=key.hex)
             await self._background.put_off(tenant_id, key, _PUT_OFF)
