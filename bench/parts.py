@@ -84,7 +84,7 @@ PARTS = (
         what_people_use,
         seconds_max=900.0,
     ),
-    Part("calls", (), lambda stage, quick: each_call(stage, seconds=0.2 if quick else 1.0)),
+    Part("calls", (), lambda stage, quick: each_call(stage, seconds=0.2 if quick else 0.7)),
     Part(
         "group commit",
         ("group_commit_at_1",),
@@ -94,7 +94,7 @@ PARTS = (
         "flatness",
         ("get_50_of_5000_vs_50_of_50", "append_flatness", "append_flatness_wal"),
         lambda stage, quick: read_and_append(
-            stage, long=500 if quick else 5000, rounds=3 if quick else 9, calls=40 if quick else 200
+            stage, long=500 if quick else 5000, rounds=3 if quick else 7, calls=40 if quick else 200
         ),
     ),
     Part(
@@ -142,7 +142,7 @@ PARTS = (
         "import",
         ("import_vs_append", "import_client_mib"),
         lambda stage, quick: import_against_append(
-            stage, messages=5_000 if quick else 50_000, appends=1_000 if quick else 8_000
+            stage, messages=5_000 if quick else 30_000, appends=1_000 if quick else 5_000
         ),
         seconds_max=300.0,
     ),
