@@ -32,6 +32,8 @@ async def against_appends(stage: Stage, *, seconds: int, appends: int) -> list[T
         async with asyncio.TaskGroup() as group:
             for number, name in enumerate(names):
                 group.create_task(_draft(calling, name, f"d{number}", seconds * TOKENS_A_SECOND))
+                # Nobody's drafts all begin, and end, in one moment; and here nobody tries again.
+                await asyncio.sleep(1 / DRAFTS)
         draft_cost = (_worked(stage) - before) / seconds
     return [
         Target("drafts_vs_1000_appends", draft_cost / append_cost),
