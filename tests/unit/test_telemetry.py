@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
+from lockstitch_server import command_line
 from lockstitch_server.config import Settings
 from lockstitch_server.telemetry import configure_logging
 
@@ -52,3 +53,23 @@ def test_people_get_words(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging(Settings(log_format="console", log_level="debug"))
     structlog.get_logger().debug("hello")
     assert "hello" in capsys.readouterr().err
+
+
+def test_a_command_that_fails_for_our_reason_says_where_and_not_what_it_held(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = "select 'what a caller sent'"
+
+    def fails() -> None:
+        raise ValueError(secret)
+
+    monkeypatch.setattr(command_line, "cli", fails)
+    configure_logging(Settings(log_format="json"))
+    with pytest.raises(SystemExit) as ended:
+        command_line.run()
+    assert ended.value.code == command_line.EXIT_FAILED
+    said = capsys.readouterr()
+    (line,) = map(json.loads, said.err.splitlines())
+    assert line["error_kinds"] == ["ValueError"]
+    assert line["error_at"][-1].endswith(" fails")
+    assert secret not in said.err + said.out

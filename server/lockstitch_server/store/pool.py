@@ -95,14 +95,16 @@ class Pool:
     async def close(self) -> None:
         """Let running statements end, then close every connection; in seconds, whatever the database does."""
         self._closed = True
+        free, self._free = self._free, deque()
+        await asyncio.gather(self._end_statements(), *(_closed(connection) for connection in free))
+
+    async def _end_statements(self) -> None:
         if unfinished := [*self._running, *self._opening]:
             await asyncio.wait(unfinished, timeout=_LAST_STATEMENTS_SECONDS)
         for connection in self._running.values():
             connection.terminate()
         for opening in self._opening:
             opening.cancel()
-        free, self._free = self._free, deque()
-        await asyncio.gather(*(_closed(connection) for connection in free))
         if unfinished := [*self._running, *self._opening]:
             await asyncio.wait(unfinished, timeout=_CLOSE_SECONDS)
 
