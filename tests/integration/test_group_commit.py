@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any
 from uuid import uuid4
 
@@ -165,6 +166,33 @@ async def test_what_comes_while_one_is_made_is_made_in_one_transaction(store: Wr
     assert first not in others
 
 
+async def _brought(store: Written, first: str, later: list[str], *, turns: int, turn_seconds: float = 0.0) -> None:
+    """Append to one, and when that is made to the others, one after so many turns of the loop each time."""
+    await store.append(first)
+    async with asyncio.TaskGroup() as group:
+        for session_id in later:
+            for _ in range(turns):
+                ends = monotonic() + turn_seconds
+                while monotonic() < ends:
+                    pass  # the loop is at other work
+                await asyncio.sleep(0)
+            group.create_task(store.append(session_id))
+
+
+async def test_what_a_busy_loop_brings_turn_by_turn_is_made_in_one_transaction(
+    store: Written, database: Database
+) -> None:
+    first, second, *later = [await store.create() for _ in range(12)]
+    await asyncio.gather(_brought(store, first, later, turns=3), store.append(second))
+    assert len(set(await transactions(database, store.tenant, second, *later))) == 1
+
+
+async def test_what_a_loop_at_other_work_would_bring_late_is_not_waited_for(store: Written, database: Database) -> None:
+    first, second, late = [await store.create() for _ in range(3)]
+    await asyncio.gather(_brought(store, first, [late], turns=10, turn_seconds=0.002), store.append(second))
+    assert len(set(await transactions(database, store.tenant, second, late))) == 2
+
+
 async def test_a_transaction_makes_so_many_at_most(store: Written, database: Database) -> None:
     session_id = await store.create()
     await at_once(*(store.append(session_id) for _ in range(1 + ITEMS_MAX + 1)))
@@ -258,8 +286,10 @@ async def test_who_goes_while_waiting_for_its_turn_leaves_nothing(store: Written
 async def test_who_goes_while_its_batch_is_made_undoes_nothing(store: Written, database: Database) -> None:
     busy = await store.create()
     async with held(database, store.tenant, busy):
-        tasks = [asyncio.create_task(store.append(busy)) for _ in range(4)]
+        tasks = [asyncio.create_task(store.append(busy))]
         await until_true(lambda: database.as_superuser(WAITS_FOR_A_LOCK), "an append that waits for its session")
+        tasks += [asyncio.create_task(store.append(busy)) for _ in range(3)]
+        await asyncio.sleep(0)
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)

@@ -33,19 +33,23 @@ class InOneLine:
     """Adds a service's methods to a server such that their calls wait in one line.
 
     gRPC has a line for each method that is registered with it, and one for all others. Each line gives one call a turn
-    of the loop, so a registered method's calls would overtake ours that counts them.
+    of the loop, so a registered method's calls would overtake ours that counts them. Each line also costs every call:
+    grpc.aio waits for all of them anew whenever one gave it a call.
     """
 
-    def __init__(self, server: grpc.aio.Server) -> None:
-        """Hand over what generated code adds."""
+    def __init__(self, server: grpc.aio.Server, *, but: frozenset[str] = frozenset()) -> None:
+        """Hand over what generated code adds; the methods `but` get a line of their own, by "/service/method"."""
         self._server = server
+        self._but = but
 
     def add_generic_rpc_handlers(self, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
         """Have the methods found by name."""
         self._server.add_generic_rpc_handlers(handlers)
 
     def add_registered_method_handlers(self, service: str, handlers: Mapping[str, Any]) -> None:
-        """Register nothing."""
+        """Register what shall overtake."""
+        if own := {name: handler for name, handler in handlers.items() if f"/{service}/{name}" in self._but}:
+            self._server.add_registered_method_handlers(service, own)
 
 
 @dataclass(frozen=True, slots=True)

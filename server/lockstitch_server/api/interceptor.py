@@ -3,8 +3,9 @@
 import asyncio
 import re
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
+from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -41,6 +42,9 @@ _TAKES_ITS_TIME = frozenset(
 
 _BEARER = "bearer "
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+_metadata: "ContextVar[Sequence[tuple[str, str | bytes]]]" = ContextVar("metadata")
+"""What a call came with, as gRPC gave it to the interceptor: it would take it apart again for the handler."""
+
 _log = structlog.get_logger(__name__)
 
 
@@ -83,6 +87,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
     ) -> Handler:
         """Give the wrapped handler of our methods, and others' as they are."""
         method = handler_call_details.method
+        _metadata.set(handler_call_details.invocation_metadata)
         self._backlog.taken_over(method)
         if method in self._wrapped:
             return self._wrapped[method]
@@ -170,7 +175,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
 
     async def _identify(self, context: Context) -> Call:
         token = traceparent = None
-        for key, value in context.invocation_metadata() or ():
+        for key, value in _metadata.get():
             if key == "authorization" and isinstance(value, str):
                 token = value
             elif key == "traceparent" and isinstance(value, str) and _TRACEPARENT.fullmatch(value):

@@ -8,7 +8,7 @@ from typing import cast
 import grpc
 import grpc.aio
 from grpc_health.v1 import health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 
 from lockstitch.v1 import (
     admin_service_pb2,
@@ -46,6 +46,9 @@ _SERVICES = (
     checkpoint_service_pb2.DESCRIPTOR.services_by_name["CheckpointService"].full_name,
     admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"].full_name,
 )
+
+_OVERTAKE = frozenset({"/grpc.health.v1.Health/Check"})
+"""A busy server still answers who asks how it is."""
 
 PING_INTERVAL_MIN_MILLISECONDS = 5000
 """How often a caller may ask for a sign of life; gRPC's own answer to one within five minutes is to hang up."""
@@ -103,7 +106,7 @@ async def serving(
         ],
     )
     requests = Requests(settings, Policy(users_choose_session_ids=settings.users_choose_session_ids))
-    line = cast("grpc.aio.Server", InOneLine(server))
+    line = cast("grpc.aio.Server", InOneLine(server, but=_OVERTAKE))
     session_service_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(requests, services), line)
     admin = AdminServicer(requests, services.identity, services.epoch, durability, services.erasure)
     run_service_pb2_grpc.add_RunServiceServicer_to_server(RunServicer(requests, services), line)
@@ -111,9 +114,10 @@ async def serving(
     admin_service_pb2_grpc.add_AdminServiceServicer_to_server(admin, line)
     health = Health(_SERVICES)
     if settings.health:
-        health_pb2_grpc.add_HealthServicer_to_server(health, server)
+        health_pb2_grpc.add_HealthServicer_to_server(health, line)
     if settings.reflection:
-        reflection.enable_server_reflection((*_SERVICES, reflection.SERVICE_NAME), server)
+        names = reflection.aio.ReflectionServicer((*_SERVICES, reflection.SERVICE_NAME))
+        reflection_pb2_grpc.add_ServerReflectionServicer_to_server(names, line)  # type: ignore[no-untyped-call]
     port = _bind(server, listen, _credentials(settings))
     try:
         async with backlog.watched(server):

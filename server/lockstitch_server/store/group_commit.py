@@ -11,7 +11,7 @@ import asyncpg
 
 from lockstitch_server.errors import DatabaseUnavailable, Overloaded
 from lockstitch_server.model import Method, SessionKey
-from lockstitch_server.store import commit_arguments, failures
+from lockstitch_server.store import commit_arguments, failures, gathering
 from lockstitch_server.store.changing import Statements, not_made
 from lockstitch_server.store.commit_arguments import Limits, NewCommit
 
@@ -57,11 +57,11 @@ def takes(commit: NewCommit) -> bool:
 
 
 class GroupCommit:
-    """Makes appends, many in one statement, without waiting for any to come.
+    """Makes appends, many in one statement, without a time to wait for any to come.
 
-    One statement runs at a time; what comes meanwhile is the next one's. An append that comes while none runs is sent
-    at once and alone. A session that another transaction holds is put aside: its appends wait for it in a line of their
-    own, on a connection of their own, and hold up no others.
+    One statement runs at a time; what comes meanwhile, and while the loop goes on to bring more, is the next one's. An
+    append that comes while none runs is sent at once and alone. A session that another transaction holds is put aside:
+    its appends wait for it in a line of their own, on a connection of their own, and hold up no others.
     """
 
     def __init__(self, statements: Statements, limits: Limits, *, wait: timedelta, queue_max: int) -> None:
@@ -144,8 +144,10 @@ class GroupCommit:
     async def _send_all(self) -> None:
         """Make what waits, batch after batch, until nothing does."""
         try:
-            while items := _taken(self._waiting):
-                await self._send(items, wait=False)
+            while self._waiting:
+                await gathering.gathered(self._waiting)
+                if items := _taken(self._waiting):
+                    await self._send(items, wait=False)
         finally:
             self._running = False
 

@@ -9,7 +9,7 @@ import asyncpg
 
 from lockstitch_server.errors import Overloaded
 from lockstitch_server.model import Fence, Run, SessionRef
-from lockstitch_server.store import rows
+from lockstitch_server.store import gathering, rows
 from lockstitch_server.store.changing import Statements
 
 _BATCH_MAX = 64
@@ -24,7 +24,7 @@ class _Renewal:
 
 
 class Renewals:
-    """Renews leases, many in one statement, without waiting for any to come: a renewal alone is sent at once."""
+    """Renews leases, many in one statement, without a time to wait for any: a renewal alone is sent at once."""
 
     def __init__(self, statements: Statements) -> None:
         """Nothing runs while nothing is to be renewed."""
@@ -44,14 +44,19 @@ class Renewals:
 
     async def _send(self) -> None:
         try:
+            await self._send_batch()
             while self._waiting:
-                count = min(len(self._waiting), _BATCH_MAX)
-                batch = [self._waiting.popleft() for _ in range(count)]
-                # In the order of their keys, so that two processes never wait for each other.
-                batch.sort(key=lambda renewal: renewal.ref.key.bytes)
-                await self._send_some([renewal for renewal in batch if not renewal.answer.done()])
+                await gathering.gathered(self._waiting)
+                await self._send_batch()
         finally:
             self._task = None
+
+    async def _send_batch(self) -> None:
+        count = min(len(self._waiting), _BATCH_MAX)
+        batch = [self._waiting.popleft() for _ in range(count)]
+        # In the order of their keys, so that two processes never wait for each other.
+        batch.sort(key=lambda renewal: renewal.ref.key.bytes)
+        await self._send_some([renewal for renewal in batch if not renewal.answer.done()])
 
     async def _send_some(self, batch: list[_Renewal]) -> None:
         if not batch:
