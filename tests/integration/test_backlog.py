@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ import grpc.aio
 import pytest
 
 from lockstitch.v1.admin_service_pb2 import GetServerInfoRequest
-from lockstitch_server.api.backlog import Backlog, InOneLine
+from lockstitch_server.api.backlog import Backlog
+from lockstitch_server.api.line import Line
 from lockstitch_server.server_process import ServerProcess
 from support.callers import Caller
 from support.databases import Database
@@ -21,19 +22,6 @@ Connect = Callable[..., Caller]
 CALLS = 200
 LINE = 50
 BUSY_SECONDS = 0.005
-
-
-class Counting(grpc.aio.ServerInterceptor):
-    """Tells the backlog what is taken over, as the server's interceptor does."""
-
-    def __init__(self, backlog: Backlog) -> None:
-        self._backlog = backlog
-
-    async def intercept_service(
-        self, continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Any]], details: grpc.HandlerCallDetails
-    ) -> Any:
-        self._backlog.taken_over(details.method)
-        return await continuation(details)
 
 
 async def busy(request: bytes, _: Any) -> bytes:
@@ -50,13 +38,13 @@ async def backlog() -> Backlog:
 @pytest.fixture
 async def target(backlog: Backlog) -> AsyncIterator[str]:
     """A server with two methods, each of which holds the loop."""
-    server = grpc.aio.server(interceptors=[Counting(backlog)])
+    server = grpc.aio.server()
     methods: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {
         name: grpc.unary_unary_rpc_method_handler(busy) for name in ("One", "Other")
     }
-    line = InOneLine(server)
-    line.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("test.Busy", methods)])
+    line = Line(backlog, lambda _, handler: handler)
     line.add_registered_method_handlers("test.Busy", methods)
+    server.add_generic_rpc_handlers((line,))
     port = server.add_insecure_port("127.0.0.1:0")
     async with backlog.watched(server):
         yield f"127.0.0.1:{port}"

@@ -4,7 +4,7 @@ from lockstitch.v1 import admin_service_pb2 as pb
 from lockstitch.v1 import admin_service_pb2_grpc
 from lockstitch_server import __version__, ids
 from lockstitch_server.api import checks
-from lockstitch_server.api.interceptor import Context
+from lockstitch_server.api.guard import Context
 from lockstitch_server.api.requests import REQUEST_TOOL_CALLS_MAX, Requests
 from lockstitch_server.auth.policy import Claim
 from lockstitch_server.model import Durability, StoreIdentity

@@ -1,8 +1,7 @@
 """Admission: how many calls, of how many bytes, are answered at a time; the others are told to come again."""
 
 import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import timedelta
 from heapq import heappop, heappush
 from math import ceil
@@ -70,9 +69,11 @@ class Admission:
         self._is_under_load = False
         self._wait = _Wait()
 
-    @contextmanager
-    def admitted(self, request_bytes: int) -> Iterator[None]:
+    def admitted(self, request_bytes: int) -> "_Place":
         """Count a call while it is answered; raises Overloaded where there are enough. One alone is always let in."""
+        return _Place(self, request_bytes)
+
+    def _let_in(self, request_bytes: int) -> None:
         if self._calls + self._backlog.calls >= self._calls_under_load:
             self._check_calls()
         else:
@@ -82,11 +83,10 @@ class Admission:
         self._wait.let_in += 1
         self._calls += 1
         self._bytes += request_bytes
-        try:
-            yield
-        finally:
-            self._calls -= 1
-            self._bytes -= request_bytes
+
+    def _let_out(self, request_bytes: int) -> None:
+        self._calls -= 1
+        self._bytes -= request_bytes
 
     def _check_calls(self) -> None:
         if self._calls >= self._calls_max:
@@ -122,6 +122,22 @@ class Admission:
     def _overloaded(self, sentence: str) -> Overloaded:
         times = (self._calls + self._backlog.calls) / self._calls_under_load
         return Overloaded(sentence, retry_after=self._wait.turn_away(self._clock(), times))
+
+
+class _Place:
+    """The place of a call that is answered."""
+
+    __slots__ = ("_admission", "_request_bytes")
+
+    def __init__(self, admission: Admission, request_bytes: int) -> None:
+        self._admission = admission
+        self._request_bytes = request_bytes
+
+    def __enter__(self) -> None:
+        self._admission._let_in(self._request_bytes)  # noqa: SLF001 - a part of it
+
+    def __exit__(self, *_: object) -> None:
+        self._admission._let_out(self._request_bytes)  # noqa: SLF001
 
 
 class _Wait:

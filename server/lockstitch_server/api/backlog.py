@@ -2,13 +2,12 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import Any
 
 import grpc
 import grpc.aio
@@ -27,29 +26,6 @@ _CHANNEL_OPTIONS = (
     ("grpc.enable_http_proxy", 0),
 )
 _log = structlog.get_logger(__name__)
-
-
-class InOneLine:
-    """Adds a service's methods to a server such that their calls wait in one line.
-
-    gRPC has a line for each method that is registered with it, and one for all others. Each line gives one call a turn
-    of the loop, so a registered method's calls would overtake ours that counts them. Each line also costs every call:
-    grpc.aio waits for all of them anew whenever one gave it a call.
-    """
-
-    def __init__(self, server: grpc.aio.Server, *, but: frozenset[str] = frozenset()) -> None:
-        """Hand over what generated code adds; the methods `but` get a line of their own, by "/service/method"."""
-        self._server = server
-        self._but = but
-
-    def add_generic_rpc_handlers(self, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
-        """Have the methods found by name."""
-        self._server.add_generic_rpc_handlers(handlers)
-
-    def add_registered_method_handlers(self, service: str, handlers: Mapping[str, Any]) -> None:
-        """Register what shall overtake."""
-        if own := {name: handler for name, handler in handlers.items() if f"/{service}/{name}" in self._but}:
-            self._server.add_registered_method_handlers(service, own)
 
 
 @dataclass(frozen=True, slots=True)

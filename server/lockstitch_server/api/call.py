@@ -1,5 +1,6 @@
 """Who makes the call that is being answered."""
 
+from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -17,4 +18,7 @@ class Call:
 
 
 current_call: ContextVar[Call] = ContextVar("current_call")
-"""Set by the interceptor for the task that answers the call."""
+"""Set by the guard for the task that answers the call."""
+
+call_metadata: "ContextVar[Sequence[tuple[str, str | bytes]]]" = ContextVar("call_metadata")
+"""What the call came with, taken apart once: gRPC would do it again for whoever asks it."""

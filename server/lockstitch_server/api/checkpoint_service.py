@@ -5,7 +5,7 @@ from lockstitch.v1 import checkpoint_service_pb2_grpc
 from lockstitch_server.api import checkpoint_reads
 from lockstitch_server.api.changes import checkpoints as changes
 from lockstitch_server.api.convert import checkpoints, sessions
-from lockstitch_server.api.interceptor import Context
+from lockstitch_server.api.guard import Context
 from lockstitch_server.api.requests import Requests, taken
 from lockstitch_server.api.services import Services
 

@@ -7,7 +7,7 @@ import grpc
 from grpc_health.v1 import health_pb2 as pb
 from grpc_health.v1 import health_pb2_grpc
 
-from lockstitch_server.api.interceptor import Context
+from lockstitch_server.api.guard import Context
 
 _SERVING, _NOT_SERVING = pb.HealthCheckResponse.SERVING, pb.HealthCheckResponse.NOT_SERVING
 _UNKNOWN = pb.HealthCheckResponse.SERVICE_UNKNOWN

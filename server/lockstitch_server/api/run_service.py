@@ -5,7 +5,7 @@ from lockstitch.v1 import run_service_pb2_grpc
 from lockstitch_server.api import reads
 from lockstitch_server.api.changes import runs as run_changes
 from lockstitch_server.api.convert import runs, sessions
-from lockstitch_server.api.interceptor import Context
+from lockstitch_server.api.guard import Context
 from lockstitch_server.api.requests import Requests
 from lockstitch_server.api.services import Services
 

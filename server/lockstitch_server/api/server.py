@@ -1,4 +1,4 @@
-"""The gRPC server: our services, health and reflection behind one interceptor."""
+"""The gRPC server: our services, health and reflection in one line, ours behind a guard."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -7,7 +7,7 @@ from typing import cast
 
 import grpc
 import grpc.aio
-from grpc_health.v1 import health_pb2_grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 
 from lockstitch.v1 import (
@@ -23,11 +23,12 @@ from lockstitch.v1 import (
 from lockstitch_server import failpoints
 from lockstitch_server.api.admin_service import AdminServicer
 from lockstitch_server.api.admission import Admission, queue_of
-from lockstitch_server.api.backlog import Backlog, InOneLine
+from lockstitch_server.api.backlog import Backlog
 from lockstitch_server.api.checkpoint_service import CheckpointServicer
 from lockstitch_server.api.grpc_log import tell_lost_callers_quietly
+from lockstitch_server.api.guard import Guard
 from lockstitch_server.api.health_service import Health
-from lockstitch_server.api.interceptor import Interceptor
+from lockstitch_server.api.line import Line
 from lockstitch_server.api.rates import Rates
 from lockstitch_server.api.requests import Requests
 from lockstitch_server.api.run_service import RunServicer
@@ -47,8 +48,7 @@ _SERVICES = (
     admin_service_pb2.DESCRIPTOR.services_by_name["AdminService"].full_name,
 )
 
-_OVERTAKE = frozenset({"/grpc.health.v1.Health/Check"})
-"""A busy server still answers who asks how it is."""
+_HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 
 PING_INTERVAL_MIN_MILLISECONDS = 5000
 """How often a caller may ask for a sign of life; gRPC's own answer to one within five minutes is to hang up."""
@@ -85,17 +85,11 @@ async def serving(
         queue_max=settings.overload_after,
         bytes_max=settings.in_flight_bytes_max,
     )
-    interceptor = Interceptor(
-        identity,
-        rates,
-        admission,
-        backlog,
-        unary_deadline=settings.unary_deadline,
-        stall_max=settings.stream_stall_max,
+    guard = Guard(
+        identity, rates, admission, unary_deadline=settings.unary_deadline, stall_max=settings.stream_stall_max
     )
     tell_lost_callers_quietly()
     server = grpc.aio.server(
-        interceptors=[interceptor],
         options=[
             ("grpc.so_reuseport", int(reuse_port)),
             ("grpc.max_receive_message_length", settings.receive_bytes_max),
@@ -106,18 +100,22 @@ async def serving(
         ],
     )
     requests = Requests(settings, Policy(users_choose_session_ids=settings.users_choose_session_ids))
-    line = cast("grpc.aio.Server", InOneLine(server, but=_OVERTAKE))
-    session_service_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(requests, services), line)
+    line = Line(backlog, guard.guarded)
+    server.add_generic_rpc_handlers((line,))
+    to = cast("grpc.aio.Server", line)
+    session_service_pb2_grpc.add_SessionServiceServicer_to_server(SessionServicer(requests, services), to)
     admin = AdminServicer(requests, services.identity, services.epoch, durability, services.erasure)
-    run_service_pb2_grpc.add_RunServiceServicer_to_server(RunServicer(requests, services), line)
-    checkpoint_service_pb2_grpc.add_CheckpointServiceServicer_to_server(CheckpointServicer(requests, services), line)
-    admin_service_pb2_grpc.add_AdminServiceServicer_to_server(admin, line)
+    run_service_pb2_grpc.add_RunServiceServicer_to_server(RunServicer(requests, services), to)
+    checkpoint_service_pb2_grpc.add_CheckpointServiceServicer_to_server(CheckpointServicer(requests, services), to)
+    admin_service_pb2_grpc.add_AdminServiceServicer_to_server(admin, to)
     health = Health(_SERVICES)
     if settings.health:
-        health_pb2_grpc.add_HealthServicer_to_server(health, line)
+        health_pb2_grpc.add_HealthServicer_to_server(health, to)
+        # A busy server still answers who asks how it is.
+        server.add_registered_method_handlers(_HEALTH, {"Check": line.handler(f"/{_HEALTH}/Check")})
     if settings.reflection:
         names = reflection.aio.ReflectionServicer((*_SERVICES, reflection.SERVICE_NAME))
-        reflection_pb2_grpc.add_ServerReflectionServicer_to_server(names, line)  # type: ignore[no-untyped-call]
+        reflection_pb2_grpc.add_ServerReflectionServicer_to_server(names, to)  # type: ignore[no-untyped-call]
     port = _bind(server, listen, _credentials(settings))
     try:
         async with backlog.watched(server):
@@ -128,7 +126,7 @@ async def serving(
         drain()
         if failpoints.folder is not None:
             await failpoints.reached("during_drain")
-        await interceptor.drain()
+        await guard.drain()
         await server.stop(max(0.0, ends - asyncio.get_running_loop().time()))
 
 

@@ -14,7 +14,7 @@ from lockstitch_server.api.changes import messages as message_changes
 from lockstitch_server.api.changes import sessions as session_changes
 from lockstitch_server.api.changes import tool_calls as tool_call_changes
 from lockstitch_server.api.convert import commits, memory, messages, sessions, tool_calls
-from lockstitch_server.api.interceptor import Context
+from lockstitch_server.api.guard import Context
 from lockstitch_server.api.requests import Requests, taken
 from lockstitch_server.api.services import Services
 from lockstitch_server.errors import Draining

@@ -3,9 +3,8 @@
 import asyncio
 import re
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -16,8 +15,7 @@ from google.protobuf.message import DecodeError, Message
 
 from lockstitch_server.api import failures
 from lockstitch_server.api.admission import Admission
-from lockstitch_server.api.backlog import Backlog
-from lockstitch_server.api.call import Call, current_call
+from lockstitch_server.api.call import Call, call_metadata, current_call
 from lockstitch_server.api.doorway import Doorway
 from lockstitch_server.api.patience import Patience
 from lockstitch_server.api.rates import Rates
@@ -26,7 +24,7 @@ from lockstitch_server.errors import InternalError, InvalidField, LockstitchErro
 
 Request = TypeVar("Request", bound=Message)
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
-Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any] | None"
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Answer: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 Stream: TypeAlias = Callable[[Any, Context], AsyncGenerator[Any, None]]
 
@@ -42,9 +40,6 @@ _TAKES_ITS_TIME = frozenset(
 
 _BEARER = "bearer "
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
-_metadata: "ContextVar[Sequence[tuple[str, str | bytes]]]" = ContextVar("metadata")
-"""What a call came with, as gRPC gave it to the interceptor: it would take it apart again for the handler."""
-
 _log = structlog.get_logger(__name__)
 
 
@@ -52,15 +47,14 @@ class _Unreadable:
     """Stands for a request that is not what its method takes."""
 
 
-class Interceptor(grpc.aio.ServerInterceptor):
-    """Wraps each method once, at its first call."""
+class Guard:
+    """Puts itself before the methods of our services."""
 
     def __init__(
         self,
         identity: Identity,
         rates: Rates,
         admission: Admission,
-        backlog: Backlog,
         *,
         unary_deadline: timedelta,
         stall_max: timedelta,
@@ -70,63 +64,41 @@ class Interceptor(grpc.aio.ServerInterceptor):
         self._certificates = identity.certificates
         self._rates = rates
         self._admission = admission
-        self._backlog = backlog
         self._deadline = unary_deadline.total_seconds()
         self._stall_max = stall_max.total_seconds()
-        self._wrapped: dict[str, Handler] = {}
         self._doorway = Doorway()
 
     async def drain(self) -> None:
         """Turn calls away from now on, until none comes any more."""
         await self._doorway.close()
 
-    async def intercept_service(
-        self,
-        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler]],
-        handler_call_details: grpc.HandlerCallDetails,
-    ) -> Handler:
-        """Give the wrapped handler of our methods, and others' as they are."""
-        method = handler_call_details.method
-        _metadata.set(handler_call_details.invocation_metadata)
-        self._backlog.taken_over(method)
-        if method in self._wrapped:
-            return self._wrapped[method]
-        handler = await continuation(handler_call_details)
-        if not method.startswith(_OURS) or handler is None or not handler.request_deserializer:
+    def guarded(self, method: str, handler: Handler) -> Handler:
+        """Give the handler to serve in place of one of our methods'; others' are served as they are."""
+        if not method.startswith(_OURS):
             return handler
+        read = _reading(cast("Callable[[bytes], Any]", handler.request_deserializer))
+        write = _writing(handler.response_serializer)
         if handler.response_streaming:
-            wrapped = grpc.unary_stream_rpc_method_handler(
-                self._guarded(method, self._streaming(cast("Stream", handler.unary_stream))),
-                request_deserializer=_reading(handler.request_deserializer),
-                response_serializer=_writing(handler.response_serializer),
-            )
-        elif handler.request_streaming:
-            wrapped = grpc.stream_unary_rpc_method_handler(
-                self._guarded(method, _taking(cast("Answer", handler.stream_unary))),
-                request_deserializer=_reading(handler.request_deserializer),
-                response_serializer=_writing(handler.response_serializer),
-            )
-        else:
-            wrapped = grpc.unary_unary_rpc_method_handler(
-                self._guarded(method, self._unary(method, cast("Answer", handler.unary_unary))),
-                request_deserializer=_reading(handler.request_deserializer),
-                response_serializer=_writing(handler.response_serializer),
-            )
-        self._wrapped[method] = wrapped
-        return wrapped
+            streamed = self._streaming(cast("Stream", handler.unary_stream))
+            return grpc.unary_stream_rpc_method_handler(self._before(method, streamed), read, write)
+        if handler.request_streaming:
+            taking = _taking(cast("Answer", handler.stream_unary))
+            return grpc.stream_unary_rpc_method_handler(self._before(method, taking), read, write)
+        answer = self._admitting(method, cast("Answer", handler.unary_unary))
+        return grpc.unary_unary_rpc_method_handler(self._before(method, answer), read, write)
 
-    def _unary(self, method: str, answer: Answer) -> Answer:
+    def _admitting(self, method: str, answer: Answer) -> Answer:
         if method in _TAKES_ITS_TIME:
             return answer
 
-        async def answered(request: Any, context: Context) -> Any:
+        async def admitted(request: Any, context: Context) -> Any:
             with self._admission.admitted(request.ByteSize()):
                 if context.time_remaining() is not None:
                     return await answer(request, context)
                 async with asyncio.timeout(self._deadline):
                     return await answer(request, context)
 
-        return answered
+        return admitted
 
     def _streaming(self, stream: Stream) -> Answer:
         async def streamed(request: Any, context: Context) -> None:
@@ -151,7 +123,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
                 patience.ends()
         return patience.is_over
 
-    def _guarded(self, method: str, answer: Answer) -> Answer:
+    def _before(self, method: str, answer: Answer) -> Answer:
         async def guarded(request: Any, context: Context) -> Any:
             try:
                 self._doorway.enter()
@@ -175,7 +147,7 @@ class Interceptor(grpc.aio.ServerInterceptor):
 
     async def _identify(self, context: Context) -> Call:
         token = traceparent = None
-        for key, value in _metadata.get():
+        for key, value in call_metadata.get():
             if key == "authorization" and isinstance(value, str):
                 token = value
             elif key == "traceparent" and isinstance(value, str) and _TRACEPARENT.fullmatch(value):
