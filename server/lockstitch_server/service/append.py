@@ -1,10 +1,11 @@
 """Append: what a turn brought, in one commit."""
 
+from functools import partial
+
 from lockstitch_server.model import Change, Content, NewSession, Receipt
 from lockstitch_server.service import outcomes
 from lockstitch_server.service.memory import Memories
 from lockstitch_server.service.quotas import Quotas
-from lockstitch_server.store.results import ChangeReport
 from lockstitch_server.store.writer import Writer
 
 
@@ -20,9 +21,5 @@ class Appends:
     async def append(self, change: Change, content: Content, create: NewSession | None) -> Receipt:
         """Make a commit of content; `create` is what a missing session becomes."""
         may_create = None if create is None else self._quotas.applied(change, create)
-
-        async def write(change: Change, content: Content) -> ChangeReport:
-            return await self._writer.append(change, content, may_create)
-
-        report = await self._memories.commit(write, change, content)
+        report = await self._memories.commit(partial(self._writer.append, create=may_create), change, content)
         return outcomes.receipt(report, change, content.messages)

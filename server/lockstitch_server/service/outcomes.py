@@ -49,10 +49,9 @@ def receipt(report: ChangeReport, change: Change, messages: Sequence[NewMessage]
         first_seq=first_seq,
         last_seq=report.last_seq,
         message_ids=tuple(
-            own_id or ids.message_id(key, first_seq + place)
-            for place, own_id in zip(range(count), own_ids, strict=False)
+            [own_id or ids.message_id(key, first_seq + place) for place, own_id in enumerate(own_ids[:count])]
         ),
-        tool_call_ids=tuple(ids.tool_call_id(key, report.version, place) for place in range(report.new_tool_calls)),
+        tool_call_ids=tuple([ids.tool_call_id(key, report.version, place) for place in range(report.new_tool_calls)]),
         memory_version=report.memory_version,
         commit_time=report.commit_time,
         replayed=report.outcome == "replayed",

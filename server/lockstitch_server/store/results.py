@@ -7,9 +7,12 @@ from lockstitch_server.model import Commit, Memory, Message, Run, Session, ToolC
 from lockstitch_server.store.stored_messages import StoredMessages
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ChangeReport:
-    """What became of a change. `outcome` is the word that the SQL function gave."""
+    """What became of a change. `outcome` is the word that the SQL function gave.
+
+    Not frozen: every change makes one, and to set twenty frozen fields takes three times as long.
+    """
 
     outcome: str
     index: int = 0

@@ -14,7 +14,8 @@ from lockstitch_server.model import Change, Content, LedgerChange, Method, NewMe
 def append(request: pb.AppendRequest, requests: Requests) -> tuple[Change, Content, NewSession | None]:
     """Append."""
     policy, principal, settings = requests.policy, requests.principal, requests.settings
-    _authorise(request, principal, policy)
+    given = tuple(request.messages)
+    _authorise(request, given, principal, policy)
     has_memory_change = request.HasField("memory_change")
     create = None
     if request.HasField("create_if_missing"):
@@ -31,12 +32,12 @@ def append(request: pb.AppendRequest, requests: Requests) -> tuple[Change, Conte
         policy.require(principal, Claim.CHOOSE_SESSION_ID, "session_id")
     fence = requests.fence(request)
     run_end = runs.end_of(request.finish_run, fence) if request.HasField("finish_run") else None
-    if not request.messages and not request.tool_calls and not has_memory_change and run_end is None:
+    if not given and not request.tool_calls and not has_memory_change and run_end is None:
         raise InvalidField("messages", "is required unless tool_calls, memory_change or finish_run is given")
-    contents.forget_output(request)
+    contents.forget_output(request, given)
     contents.check_sizes(
         request,
-        request.messages,
+        given,
         requests,
         extra=_beside_messages,
         tool_calls=len(request.tool_calls),
@@ -56,7 +57,7 @@ def append(request: pb.AppendRequest, requests: Requests) -> tuple[Change, Conte
         fence=fence,
         force=request.force,
     )
-    stored, ledger = messages.new_messages(request.messages, requests.message_limits)
+    stored, ledger = messages.new_messages(given, requests.message_limits)
     for place, call in enumerate(request.tool_calls):
         step, results = _ledger_step(call, f"tool_calls[{place}].", change, requests, len(stored))
         ledger.append(step)
@@ -88,8 +89,8 @@ def _ledger_step(
     return tool_calls.update(call, key, prefix, id_max), []
 
 
-def _authorise(request: pb.AppendRequest, principal: Principal, policy: Policy) -> None:
-    messages.authorise(request.messages, principal, policy)
+def _authorise(request: pb.AppendRequest, given: messages.Messages, principal: Principal, policy: Policy) -> None:
+    messages.authorise(given, principal, policy)
     if request.tool_calls:
         policy.require(principal, Claim.WRITE_TOOL_CALLS, "tool_calls")
     if request.HasField("memory_change"):

@@ -36,8 +36,8 @@ def agent(given: str, field: str, requests: Requests) -> str:
     return checks.identifier(given, field, requests.settings.id_characters_max, required=False)
 
 
-def forget_output(request: pb.CreateSessionRequest | pb.AppendRequest) -> None:
-    messages.forget_output(request.messages)
+def forget_output(request: pb.CreateSessionRequest | pb.AppendRequest, given: messages.Messages) -> None:
+    messages.forget_output(given)
     if isinstance(request, pb.CreateSessionRequest):
         if request.HasField("memory"):
             request.memory.ClearField("version")

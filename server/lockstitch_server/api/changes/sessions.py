@@ -39,7 +39,7 @@ def create_session(request: pb.CreateSessionRequest, requests: Requests) -> tupl
 
     request_id = requests.request_id(request.request_id)
     session_id = _own_session_id(request.session_id, "session_id", requests)
-    content.forget_output(request)
+    content.forget_output(request, request.messages)
     content.check_sizes(request, request.messages, requests, extra=lambda given: given.memory.ByteSize())
     session_id = session_id or ids.server_session_id(principal.tenant_id, request.user_id, request_id)
     change = requests.change(request, Method.CREATE_SESSION, requests.ref(session_id), request_id)
