@@ -81,21 +81,31 @@ async def _appends(stage: Stage, crowd: Crowd, taken: dict[str, Taken], amounts:
     for name in list(crowd.members):
         await crowd.ask(name, "make", sessions=[f"{name}-{number}" for number in range(amounts.sessions)])
     calls = dict.fromkeys(crowd.members, amounts.sessions)
+    disk: dict[str, int] = {}
     for turn in range(-1, amounts.rounds):
-        for name, member in list(crowd.members.items()):
-            log, disk = await stage.database.log_bytes(), await member.disk_bytes()
+        if turn == 0:
+            disk = {name: await member.disk_bytes() for name, member in crowd.members.items()}
+        for name in list(crowd.members):
+            log = await stage.database.log_bytes()
             told = await crowd.ask(name, "append", calls=calls[name], in_flight=IN_FLIGHT)
-            log, disk = await stage.database.log_bytes() - log, await member.disk_bytes() - disk
+            log = await stage.database.log_bytes() - log
             if turn >= 0 and told:  # the first turn warms up, and says how many calls the others are
                 taken[name].appends.append(told["rate"])
                 taken[name].log.append(log / calls[name])
-                taken[name].disk.append(disk / calls[name])
             elif told:
                 calls[name] = max(IN_FLIGHT, round(told["rate"] * amounts.seconds))
         for name in list(crowd.members):
-            told = await crowd.ask(name, "append", calls=max(calls[name] // 4, 10), in_flight=1)
+            told = await crowd.ask(name, "append", calls=_alone(calls[name]), in_flight=1)
             if turn >= 0 and told:
                 taken[name].singles.append(told["p50_ms"])
+    for name, member in crowd.members.items():
+        appended = amounts.rounds * (calls[name] + _alone(calls[name]))
+        taken[name].disk = (await member.disk_bytes() - disk[name]) / appended
+
+
+def _alone(calls: int) -> int:
+    """How many are made one at a time, beside so many that are made at once."""
+    return max(calls // 4, 10)
 
 
 async def _reads(crowd: Crowd, taken: dict[str, Taken], amounts: Amounts) -> None:

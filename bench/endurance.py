@@ -2,14 +2,16 @@
 
 import asyncio
 
-import load
 import processes
+from lockstitch.v1.session_service_pb2 import AppendRequest
+from native import prepared
 from results import Figure, Measured, Missing, Target
 from stage import Stage, message
 
 IN_FLIGHT = 32
 SESSIONS = 1000
 STRETCH = 1000
+STRETCH_SECONDS_MAX = 60.0
 WHOLE_PAGES_STRETCHES = 3
 """For so many after a checkpoint, pages are still written whole on their first change."""
 
@@ -21,27 +23,25 @@ _COUNTERS_SECONDS_MAX = 15.0
 
 
 async def many_appends(stage: Stage, *, appends: int) -> list[Measured]:
-    """Append to 1,000 sessions in turn, and look at memory, log and disk on the way."""
+    """Append to 1,000 sessions in turn, natively, and look at memory, log and disk on the way."""
     sessions = await stage.sessions(SESSIONS)
-    pid = stage.server.process.pid
-
-    async def append(number: int) -> object:
-        return await sessions[number % SESSIONS].append(messages=[message()])
-
+    requests = [AppendRequest(session_id=one.session_id, messages=[message()]) for one in sessions]
+    pid, token = stage.server.process.pid, stage.server.token(tenant="bench", user="bench")
     disk = await stage.database.disk_bytes()
     updates = await _settled_updates(stage)
     resident: list[int] = []
     log: list[int] = []
     checkpoint, unmarked = "", 0
-    for first in range(0, appends, STRETCH):
-        before = await stage.database.log_bytes()
-        await load.run(append, calls=STRETCH, in_flight=IN_FLIGHT, first=first)
-        after, known = await stage.database.log_bytes(), await stage.database.checkpoint()
-        unmarked = unmarked + 1 if known == checkpoint else 0
-        if unmarked > WHOLE_PAGES_STRETCHES:
-            log.append(after - before)
-        checkpoint = known
-        resident.append(processes.resident_bytes(pid))
+    async with prepared(stage.server.target, token, "SessionService/Append", requests) as calls:
+        for _ in range(0, appends, STRETCH):
+            before = await stage.database.log_bytes()
+            await calls.run(in_flight=IN_FLIGHT, seconds=STRETCH_SECONDS_MAX, calls=STRETCH, warm_up=False)
+            after, known = await stage.database.log_bytes(), await stage.database.checkpoint()
+            unmarked = unmarked + 1 if known == checkpoint else 0
+            if unmarked > WHOLE_PAGES_STRETCHES:
+                log.append(after - before)
+            checkpoint = known
+            resident.append(processes.resident_bytes(pid))
     disk = await stage.database.disk_bytes() - disk
     updated, hot = (new - old for new, old in zip(await _settled_updates(stage), updates, strict=True))
     warm = resident[len(resident) * WARM_UP // 100]

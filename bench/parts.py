@@ -166,7 +166,7 @@ PARTS = (
     Part(
         "overload",
         ("overload_p99_vs_normal",),
-        lambda _stage, quick: beyond_what_it_can(rounds=1 if quick else 2, seconds=1.0 if quick else 5.0),
+        lambda _stage, quick: beyond_what_it_can(rounds=1 if quick else 3, seconds=1.0 if quick else 4.0),
     ),
     Part(
         "endurance",

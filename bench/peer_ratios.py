@@ -29,8 +29,9 @@ class Taken:
     singles: list[float] = field(default_factory=list)
     """Milliseconds, the median at 1 in flight."""
     log: list[float] = field(default_factory=list)
-    disk: list[float] = field(default_factory=list)
     """Bytes an append."""
+    disk: float = 0.0
+    """Bytes an append, over all turns."""
     loads: list[float] = field(default_factory=list)
     """Conversations of 1,000 messages a second."""
     tails: list[float] = field(default_factory=list)
@@ -71,7 +72,7 @@ def ratios(taken: Mapping[str, Taken], failed: Mapping[str, str], contended: Con
         ),
         Target("tail_20_of_5000_vs_10", _ratio(own.tails, own.short_tails)),
         against("wal_per_append", ["openai_agents"], lambda: median(own.log) / median(agents.log)),
-        against("disk_per_message", ["openai_agents"], lambda: _mean(own.disk) / _mean(agents.disk)),
+        against("disk_per_message", ["openai_agents"], lambda: own.disk / agents.disk),
         against(
             "one_session_32_writers_vs_adk",
             ["google_adk"],
@@ -104,7 +105,7 @@ def _row(name: str, one: Taken, contended: Contended) -> tuple[str, ...]:
         f"{median(one.loads):,.0f}" if one.loads else _NOTHING,
         f"{1000 / median(one.tails):,.0f}" if one.tails else _NOTHING,
         f"{median(one.log):,.0f} B",
-        f"{_mean(one.disk) * 1000 / 1024:,.0f}",
+        f"{one.disk * 1000 / 1024:,.0f}",
         _own_fate(contended) if name == LOCKSTITCH else _fate(one.contended),
     )
 
@@ -145,7 +146,3 @@ def _ratio(ones: Sequence[float], others: Sequence[float]) -> float:
 
 def _best(best: Callable[[Sequence[float]], float], peers: Sequence[Sequence[float]]) -> list[float]:
     return [best(turn) for turn in zip(*peers, strict=True)]
-
-
-def _mean(numbers: Sequence[float]) -> float:
-    return sum(numbers) / len(numbers)
