@@ -20,7 +20,7 @@ A call that breaks off looks like a half-close at first: its cancellation is an 
 Text that was cut off must not be stored as if it were whole.
 """
 
-_OF_THE_FIRST = ("request_id", "session_id", "expected_version", "expected_memory_version", "fence", "force")
+_OF_THE_FIRST = frozenset({"request_id", "session_id", "expected_version", "expected_memory_version", "fence", "force"})
 
 
 class DraftRequest:
@@ -80,9 +80,9 @@ class DraftRequest:
                 return
             if ended or self._last.HasField("message"):
                 raise InvalidField("message", "may not be followed by another step")
-            for name in _OF_THE_FIRST:
-                if _is_set(following, name):
-                    raise InvalidField(name, "is allowed in the first step only")
+            for field, _ in following.ListFields():
+                if field.name in _OF_THE_FIRST:
+                    raise InvalidField(field.name, "is allowed in the first step only")
             step = self._last = following
 
     def end(self, draft: Draft | None) -> tuple[Change, Content]:
@@ -143,7 +143,3 @@ class DraftRequest:
             force=first.force,
             target=last.SerializeToString(deterministic=True),
         )
-
-
-def _is_set(step: pb.StreamDraftRequest, name: str) -> bool:
-    return any(field.name == name for field, _ in step.ListFields())
