@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from statistics import median
 
 import load
 import processes
@@ -18,28 +19,42 @@ IN_FLIGHT = 32
 APPENDS_A_SECOND = 1000
 
 
-async def against_appends(stage: Stage, *, seconds: int, appends: int) -> list[Target | Figure]:
-    """Write 100 drafts of 50 tokens a second each, and hold the work of it against that of 1,000 appends a second."""
+async def against_appends(stage: Stage, *, rounds: int, seconds: int, appends: int) -> list[Target | Figure]:
+    """Hold the work of 100 drafts of 50 tokens a second each against that of 1,000 appends a second, by turns."""
+    turns: list[tuple[float, float]] = []
     async with engine(stage) as calling:
         names = [await calling.create(f"draft-{number}") for number in range(DRAFTS)]
-        await load.run(lambda number: calling.append(names[number % DRAFTS], f"w{number}"), calls=500, in_flight=32)
-        before = _worked(stage)
-        await load.run(
-            lambda number: calling.append(names[number % DRAFTS], f"a{number}"), calls=appends, in_flight=IN_FLIGHT
-        )
-        append_cost = (_worked(stage) - before) / appends * APPENDS_A_SECOND
-        before = _worked(stage)
-        async with asyncio.TaskGroup() as group:
-            for number, name in enumerate(names):
-                group.create_task(_draft(calling, name, f"d{number}", seconds * TOKENS_A_SECOND))
-                # Nobody's drafts all begin, and end, in one moment; and here nobody tries again.
-                await asyncio.sleep(1 / DRAFTS)
-        draft_cost = (_worked(stage) - before) / seconds
+        for turn in range(-1, rounds):
+            append_cost = await _work_of_appends(stage, calling, names, f"{turn}", appends)
+            draft_cost = await _work_of_drafts(stage, calling, names, f"{turn}", seconds)
+            if turn >= 0:  # the first turn warms up
+                turns.append((draft_cost, append_cost))
     return [
-        Target("drafts_vs_1000_appends", draft_cost / append_cost),
-        Figure(f"work of {DRAFTS} drafts of {TOKENS_A_SECOND} tokens a second", f"{draft_cost:.2f} of a core"),
-        Figure("work of 1,000 appends a second", f"{append_cost:.2f} of a core"),
+        Target("drafts_vs_1000_appends", median(drafts / one for drafts, one in turns)),
+        Figure(
+            f"work of {DRAFTS} drafts of {TOKENS_A_SECOND} tokens a second",
+            f"{median(drafts for drafts, _ in turns):.2f} of a core",
+        ),
+        Figure("work of 1,000 appends a second", f"{median(one for _, one in turns):.2f} of a core"),
     ]
+
+
+async def _work_of_appends(stage: Stage, calling: Direct, names: list[str], turn: str, appends: int) -> float:
+    before = _worked(stage)
+    await load.run(
+        lambda number: calling.append(names[number % DRAFTS], f"a{turn}-{number}"), calls=appends, in_flight=IN_FLIGHT
+    )
+    return (_worked(stage) - before) / appends * APPENDS_A_SECOND
+
+
+async def _work_of_drafts(stage: Stage, calling: Direct, names: list[str], turn: str, seconds: int) -> float:
+    before = _worked(stage)
+    async with asyncio.TaskGroup() as group:
+        for number, name in enumerate(names):
+            group.create_task(_draft(calling, name, f"d{turn}-{number}", seconds * TOKENS_A_SECOND))
+            # Nobody's drafts all begin, and end, in one moment; and here nobody tries again.
+            await asyncio.sleep(1 / DRAFTS)
+    return (_worked(stage) - before) / seconds
 
 
 async def _draft(calling: Direct, session_id: str, request_id: str, tokens: int) -> None:

@@ -154,7 +154,9 @@ PARTS = (
     Part(
         "drafts",
         ("drafts_vs_1000_appends",),
-        lambda stage, quick: against_appends(stage, seconds=1 if quick else 5, appends=500 if quick else 5000),
+        lambda stage, quick: against_appends(
+            stage, rounds=1 if quick else 3, seconds=1 if quick else 5, appends=500 if quick else 5000
+        ),
     ),
     Part(
         "sweeping",
