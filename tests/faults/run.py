@@ -5,6 +5,7 @@
 
 import argparse
 import asyncio
+import faulthandler
 import os
 import secrets
 import sys
@@ -40,6 +41,7 @@ async def run(names: Sequence[str], folder: Path, *, seconds: float, seed: int) 
 
 
 def main() -> int:
+    faulthandler.enable()
     parser = argparse.ArgumentParser(prog="python -m faults.run", description="Break it, and look what callers saw.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="what a fault's name begins with; all if left out")
     parser.add_argument("--seconds", type=float, default=float(os.environ.get("LOCKSTITCH_FAULTS_SECONDS", "1200")))

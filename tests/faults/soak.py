@@ -5,6 +5,7 @@
 
 import argparse
 import asyncio
+import faulthandler
 import json
 import os
 import secrets
@@ -32,7 +33,8 @@ SAMPLE_SECONDS_MIN = 1.0
 
 
 async def soak(stage: Stage, history: Path, *, seconds: float, seed: int, rate: float) -> tuple[list[Sample], Tally]:
-    """Let traffic run for so long, look from time to time, and check what callers saw."""
+    """Let traffic run for so long, look from time to time, keep what was seen, and check what callers saw."""
+    kept = history.with_suffix(".samples.json")
     targets = {server.name: server.near.target for server in stage.servers}
     samples: list[Sample] = []
     with Recorder(history, seed=seed, soak=seconds) as recorder:
@@ -42,6 +44,7 @@ async def soak(stage: Stage, history: Path, *, seconds: float, seed: int, rate: 
             began = time.monotonic()
             while (passed := time.monotonic() - began) < seconds:
                 samples.append(await _sample(stage, passed))
+                kept.write_text(json.dumps([asdict(sample) for sample in samples]) + "\n")
                 await asyncio.sleep(max(SAMPLE_SECONDS_MIN, seconds / SAMPLES))
     return samples, checked(records_in(history))
 
@@ -114,6 +117,7 @@ async def run(folder: Path, *, seconds: float, seed: int, rate: float) -> bool:
 
 
 def main() -> int:
+    faulthandler.enable()  # a crash of gRPC's or the driver's, an hour in, would say nothing
     parser = argparse.ArgumentParser(prog="python -m faults.soak", description="Let it run, and look what grows.")
     parser.add_argument("--seconds", type=float, default=float(os.environ.get("LOCKSTITCH_SOAK_SECONDS", "3600")))
     parser.add_argument("--seed", type=int, default=secrets.randbelow(2**31))
