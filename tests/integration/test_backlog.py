@@ -16,6 +16,7 @@ from lockstitch_server.api.line import Line
 from lockstitch_server.server_process import ServerProcess
 from support.callers import Caller
 from support.databases import Database
+from support.waiting import until
 
 Connect = Callable[..., Caller]
 
@@ -37,14 +38,15 @@ async def backlog() -> Backlog:
 
 @pytest.fixture
 async def target(backlog: Backlog) -> AsyncIterator[str]:
-    """A server with two methods, each of which holds the loop."""
+    """A server with methods that hold the loop, one of which overtakes the others."""
     server = grpc.aio.server()
     methods: dict[str, grpc.RpcMethodHandler[bytes, bytes]] = {
-        name: grpc.unary_unary_rpc_method_handler(busy) for name in ("One", "Other")
+        name: grpc.unary_unary_rpc_method_handler(busy) for name in ("One", "Other", "Urgent")
     }
     line = Line(backlog, lambda _, handler: handler)
     line.add_registered_method_handlers("test.Busy", methods)
     server.add_generic_rpc_handlers((line,))
+    server.add_registered_method_handlers("test.Busy", {"Urgent": line.handler("/test.Busy/Urgent")})
     port = server.add_insecure_port("127.0.0.1:0")
     async with backlog.watched(server):
         yield f"127.0.0.1:{port}"
@@ -66,6 +68,17 @@ async def test_what_waits_inside_grpc_is_seen_and_so_is_that_nothing_waits(backl
         # A probe, and a call that wakes the watch where it was done meanwhile.
         while backlog.calls:
             await channel.unary_unary("/test.Busy/One")(b"")
+
+
+async def test_what_is_registered_overtakes_the_line(backlog: Backlog, target: str) -> None:
+    channel: Any
+    async with grpc.aio.insecure_channel(target) as channel:
+        calls = [channel.unary_unary("/test.Busy/One")(b"") for _ in range(CALLS)]
+        await until(lambda: backlog.calls > CALLS / 2, "a line")
+        waiting = sum(not call.done() for call in calls)
+        await channel.unary_unary("/test.Busy/Urgent")(b"")
+        assert sum(not call.done() for call in calls) > waiting / 2
+        await asyncio.gather(*calls)
 
 
 async def test_a_line_that_grows_again_behind_those_who_were_taken_over_stands(backlog: Backlog, target: str) -> None:

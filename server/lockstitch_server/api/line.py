@@ -1,15 +1,14 @@
 """The line in which calls wait for the loop to take them over."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import grpc
 
 from lockstitch_server.api.backlog import Backlog
 from lockstitch_server.api.call import call_metadata
 
-Handler = Any
-"""A grpc.RpcMethodHandler."""
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 
 
 class Line(grpc.GenericRpcHandler):
@@ -39,7 +38,7 @@ class Line(grpc.GenericRpcHandler):
         """What is served as "/service/method", which may be registered to overtake."""
         return self._handlers[method]
 
-    def service(self, handler_call_details: grpc.HandlerCallDetails) -> Handler | None:
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> "Handler | None":
         """Find the handler of a call that the loop has taken over; None where there is no such method."""
         self._backlog.taken_over(handler_call_details.method)
         call_metadata.set(handler_call_details.invocation_metadata)
