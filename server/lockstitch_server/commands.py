@@ -160,22 +160,23 @@ def _announce(settings: Settings, address: listening.Address) -> None:
     script = Path(sys.argv[0])
     command = shlex.quote(str(script.absolute())) if script.name == "lockstitch-server" else "lockstitch-server"
     data_dir = shlex.quote(str(settings.data_dir.absolute()))
+    # Not indented: a shell that it is copied into ends it only at a line that is END alone.
     first_call = f"""\
         A first call, from another terminal:
 
-          export LOCKSTITCH_TARGET={address}
-          export LOCKSTITCH_TOKEN="$({command} token --data-dir {data_dir} --tenant demo --user you --role engine)"
-          {shlex.quote(sys.executable)} - <<'END'
-          import asyncio, os
-          from lockstitch import Client
+        export LOCKSTITCH_TARGET={address}
+        export LOCKSTITCH_TOKEN="$({command} token --data-dir {data_dir} --tenant demo --user you --role engine)"
+        {shlex.quote(sys.executable)} - <<'END'
+        import asyncio, os
+        from lockstitch import Client
 
-          async def main():
-              async with Client(os.environ["LOCKSTITCH_TARGET"], token=os.environ["LOCKSTITCH_TOKEN"]) as client:
-                  session = await client.create(user_id="you")
-                  print("created", session.session_id)
+        async def main():
+            async with Client(os.environ["LOCKSTITCH_TARGET"], token=os.environ["LOCKSTITCH_TOKEN"]) as client:
+                session = await client.create(user_id="you")
+                print("created", session.session_id)
 
-          asyncio.run(main())
-          END
+        asyncio.run(main())
+        END
     """
     _say(dedent(first_call))
     _say(f"lockstitch ready on {address}")

@@ -4,9 +4,8 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
-from itertools import takewhile
+from itertools import dropwhile, takewhile
 from pathlib import Path
-from textwrap import dedent
 
 import jwt
 import pytest
@@ -71,7 +70,8 @@ class TestServe:
         with subprocess.Popen([*command, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout
             said = list(takewhile(lambda line: not line.startswith(READY), server.stdout))
-            script = dedent("".join(line for line in said if line.startswith("  ")))
+            # As it stands there, as who copies it into a shell would have it.
+            script = "".join(dropwhile(lambda line: not line.startswith("export "), said))
             called = subprocess.run(["sh"], input=script, check=False, capture_output=True, text=True)
             server.terminate()
         assert called.returncode == 0, (script, called.stderr)
