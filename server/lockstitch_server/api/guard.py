@@ -17,6 +17,7 @@ from lockstitch_server.api import failures
 from lockstitch_server.api.admission import Admission
 from lockstitch_server.api.call import Call, call_metadata, current_call
 from lockstitch_server.api.doorway import Doorway
+from lockstitch_server.api.line import Handler
 from lockstitch_server.api.patience import Patience
 from lockstitch_server.api.rates import Rates
 from lockstitch_server.auth.identity import Identity
@@ -24,7 +25,6 @@ from lockstitch_server.errors import InternalError, InvalidField, LockstitchErro
 
 Request = TypeVar("Request", bound=Message)
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
-Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 Answer: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
 Stream: TypeAlias = Callable[[Any, Context], AsyncGenerator[Any, None]]
 

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Sized
 
-ENOUGH = 16
+_ENOUGH = 16
 """A statement for so many is not held back: it costs little more for each than a full one, and while the database is
 at it there is work left for the loop."""
 
 _IDLE_TURNS = 16
 """After so many turns of the loop that brought nothing a statement is sent, for however few."""
 
-_SECONDS_MAX = 0.005
+SECONDS_MAX = 0.005
 """A loop that is busy with other work brings none."""
 
 
@@ -21,9 +21,9 @@ async def gathered(waiting: Sized) -> None:
     in some twenty microseconds.
     """
     loop = asyncio.get_running_loop()
-    ends = loop.time() + _SECONDS_MAX
+    ends = loop.time() + SECONDS_MAX
     idle, count = 0, len(waiting)
-    while idle < _IDLE_TURNS and count < ENOUGH and loop.time() < ends:
+    while idle < _IDLE_TURNS and count < _ENOUGH and loop.time() < ends:
         await asyncio.sleep(0)
         idle = 0 if len(waiting) > count else idle + 1
         count = len(waiting)
